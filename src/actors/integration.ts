@@ -1,0 +1,70 @@
+/**
+ * The integration: a statechart of two states. It is active until it is deleted; deleted is final, and an
+ * event that comes later changes nothing.
+ *
+ * Run through xstate's pure `transition`, which answers the next snapshot and starts nothing: what an
+ * integration is to do in the world will come out of it as data.
+ */
+import { assign, initialTransition, type SnapshotFrom, setup, transition } from 'xstate';
+import type { IntegrationId, TenantId } from '../domain/ids.ts';
+import type { Direction, IntegrationType } from '../domain/integration.ts';
+
+export interface IntegrationContext {
+  readonly id: IntegrationId;
+  readonly tenantId: TenantId;
+  readonly type: IntegrationType;
+  readonly direction: Direction;
+  readonly token: string;
+  /** A JSON object, as text. */
+  readonly configJson: string;
+  readonly createdAtMs: number;
+  /** Webhook deliveries taken so far. */
+  readonly deliveries: number;
+}
+
+export type IntegrationInput = Omit<IntegrationContext, 'configJson' | 'deliveries'>;
+
+export type IntegrationEvent =
+  | { readonly type: 'configured'; readonly configJson: string }
+  | { readonly type: 'token-rotated'; readonly token: string }
+  | { readonly type: 'delivery-received' }
+  | { readonly type: 'deleted' };
+
+const machine = setup({
+  types: {
+    context: {} as IntegrationContext,
+    events: {} as IntegrationEvent,
+    input: {} as IntegrationInput,
+  },
+}).createMachine({
+  id: 'integration',
+  context: ({ input }) => ({ ...input, configJson: '{}', deliveries: 0 }),
+  initial: 'active',
+  states: {
+    active: {
+      on: {
+        configured: { actions: assign({ configJson: ({ event }) => event.configJson }) },
+        'token-rotated': { actions: assign({ token: ({ event }) => event.token }) },
+        'delivery-received': { actions: assign({ deliveries: ({ context }) => context.deliveries + 1 }) },
+        deleted: 'deleted',
+      },
+    },
+    deleted: { type: 'final' },
+  },
+});
+
+export class IntegrationActor {
+  #snapshot: SnapshotFrom<typeof machine>;
+
+  constructor(input: IntegrationInput) {
+    [this.#snapshot] = initialTransition(machine, input);
+  }
+
+  get context(): IntegrationContext {
+    return this.#snapshot.context;
+  }
+
+  send(event: IntegrationEvent): void {
+    [this.#snapshot] = transition(machine, this.#snapshot, event);
+  }
+}

@@ -1,0 +1,180 @@
+/** What an operator of the box can do: tenants and keys. The same whether a server runs or not. */
+import { z } from 'zod';
+import type { Outcome } from '../commands/apply.ts';
+import type { Pipeline } from '../commands/pipeline.ts';
+import type { State, Tenant } from '../commands/state.ts';
+import type { Command } from '../domain/command.ts';
+import { keyId, parseUuid, tenantId } from '../domain/ids.ts';
+import { type ApiKey, KEY_KINDS, type KeyKind } from '../domain/key.ts';
+import { LIMITS } from '../domain/limits.ts';
+import type { Entropy } from '../lib/entropy.ts';
+import { newApiKey, sha256Hex } from '../lib/secrets.ts';
+
+const name = z
+  .string()
+  .min(1)
+  .max(LIMITS.nameLength)
+  .refine((text) => text.isWellFormed(), 'half a surrogate pair');
+
+/** At most this many keys are made by one request. */
+export const MAX_KEYS_AT_ONCE = 100_000;
+
+export const adminRequestSchema = z.discriminatedUnion('operation', [
+  z.strictObject({ operation: z.literal('tenants.create'), name }),
+  z.strictObject({ operation: z.literal('tenants.list') }),
+  z.strictObject({
+    operation: z.literal('keys.create'),
+    tenant: name,
+    kind: z.enum(KEY_KINDS),
+    name: name.nullable(),
+    count: z.int().min(1).max(MAX_KEYS_AT_ONCE),
+  }),
+  z.strictObject({ operation: z.literal('keys.list'), tenant: name.nullable() }),
+  z.strictObject({ operation: z.literal('keys.revoke'), id: z.string() }),
+]);
+
+export type AdminRequest = z.infer<typeof adminRequestSchema>;
+
+/** An object to print, one a line with `--json`. */
+export type AdminRow = Readonly<Record<string, string | number | null>>;
+
+export type AdminAnswer =
+  | { readonly type: 'rows'; readonly rows: readonly AdminRow[] }
+  | { readonly type: 'refused'; readonly reason: string };
+
+export interface AdminOptions {
+  readonly state: State;
+  readonly pipeline: Pipeline;
+  readonly entropy: Entropy;
+}
+
+export async function administer(options: AdminOptions, request: AdminRequest): Promise<AdminAnswer> {
+  switch (request.operation) {
+    case 'tenants.create':
+      return createTenant(options, request.name);
+    case 'tenants.list':
+      return rows([...options.state.tenants.values()].map(tenantRow));
+    case 'keys.create':
+      return createKeys(options, request);
+    case 'keys.list':
+      return listKeys(options.state, request.tenant);
+    case 'keys.revoke':
+      return revokeKey(options, request.id);
+  }
+}
+
+/** The secrets of a first start: a tenant and a key of each kind. */
+export interface FirstKeys {
+  readonly tenant: string;
+  readonly tenantId: string;
+  readonly ingest: string;
+  readonly readOnly: string;
+}
+
+/** @throws Error where the log does not take them */
+export async function createFirstKeys(options: AdminOptions): Promise<FirstKeys> {
+  const tenant = 'default';
+  const id = field(await createTenant(options, tenant), 'id');
+  const create = async (kind: KeyKind) =>
+    field(await createKeys(options, { tenant, kind, name: 'first start', count: 1 }), 'key');
+  return { tenant, tenantId: id, ingest: await create('ingest'), readOnly: await create('read-only') };
+}
+
+function field(answer: AdminAnswer, name: string): string {
+  if (answer.type === 'refused') throw new Error(answer.reason);
+  return String(answer.rows[0]?.[name]);
+}
+
+async function createTenant(options: AdminOptions, name: string): Promise<AdminAnswer> {
+  const id = tenantId(options.entropy.uuid());
+  const outcome = await submit(options, { type: 'create-tenant', tenantId: id, name });
+  if (outcome.type === 'rejection') return refused(outcome.detail);
+  const tenant = options.state.tenants.get(id);
+  return rows(tenant === undefined ? [] : [tenantRow(tenant)]);
+}
+
+async function createKeys(
+  options: AdminOptions,
+  wanted: {
+    readonly tenant: string;
+    readonly kind: KeyKind;
+    readonly name: string | null;
+    readonly count: number;
+  },
+): Promise<AdminAnswer> {
+  const tenant = options.state.tenantsByName.get(wanted.tenant);
+  if (tenant === undefined) return noTenant(wanted.tenant);
+  const made: AdminRow[] = [];
+  for (let n = 0; n < wanted.count; n += 1) {
+    const id = keyId(options.entropy.uuid());
+    const key = newApiKey(wanted.kind === 'ingest' ? 'fsk_ing_' : 'fsk_ro_', options.entropy);
+    const { kind, name } = wanted;
+    const outcome = await submit(options, {
+      type: 'create-key',
+      tenantId: tenant.id,
+      keyId: id,
+      kind,
+      name,
+      hash: sha256Hex(key),
+    });
+    if (outcome.type === 'rejection') return refused(outcome.detail);
+    made.push({ id, tenant_id: tenant.id, kind, key });
+  }
+  return rows(made);
+}
+
+function listKeys(state: State, tenantName: string | null): AdminAnswer {
+  if (tenantName === null) return rows([...state.tenants.values()].flatMap(keyRows));
+  const tenant = state.tenantsByName.get(tenantName);
+  return tenant === undefined ? noTenant(tenantName) : rows(keyRows(tenant));
+}
+
+async function revokeKey(options: AdminOptions, text: string): Promise<AdminAnswer> {
+  const uuid = parseUuid(text);
+  if (uuid === undefined) return refused(`${JSON.stringify(text)} is not a key id`);
+  const id = keyId(uuid);
+  for (const tenant of options.state.tenants.values()) {
+    if (!tenant.keys.has(id)) continue;
+    const outcome = await submit(options, { type: 'revoke-key', tenantId: tenant.id, keyId: id });
+    if (outcome.type === 'rejection') return refused(outcome.detail);
+    const key = tenant.keys.get(id);
+    return rows(key === undefined ? [] : [keyRow(tenant, key)]);
+  }
+  return refused(`there is no key ${id}`);
+}
+
+function submit({ pipeline }: AdminOptions, command: Command): Promise<Outcome> {
+  return new Promise((resolve) => pipeline.submit(command, resolve));
+}
+
+function rows(all: readonly AdminRow[]): AdminAnswer {
+  return { type: 'rows', rows: all };
+}
+
+function refused(reason: string): AdminAnswer {
+  return { type: 'refused', reason };
+}
+
+function noTenant(name: string): AdminAnswer {
+  return refused(`there is no tenant named ${JSON.stringify(name)}`);
+}
+
+function tenantRow({ id, name, createdAtMs }: Tenant): AdminRow {
+  return { id, name, created_at: new Date(createdAtMs).toISOString() };
+}
+
+function keyRows(tenant: Tenant): AdminRow[] {
+  return [...tenant.keys.values()].map((key) => keyRow(tenant, key));
+}
+
+function keyRow(tenant: Tenant, key: ApiKey): AdminRow {
+  return {
+    id: key.id,
+    tenant: tenant.name,
+    tenant_id: tenant.id,
+    kind: key.kind,
+    name: key.name,
+    created_at: new Date(key.createdAtMs).toISOString(),
+    revoked_at: key.revokedAtMs === null ? null : new Date(key.revokedAtMs).toISOString(),
+  };
+}

@@ -1,0 +1,122 @@
+/** `foreshock keys …` and `foreshock tenants …`: ask the running server, or open the log where none runs. */
+import { existsSync } from 'node:fs';
+import { Argument, Command } from 'commander';
+import { type AdminAnswer, type AdminRequest, administer, MAX_KEYS_AT_ONCE } from '../admin/operations.ts';
+import { askServer } from '../admin/socket.ts';
+import { DEFAULTS } from '../config.ts';
+import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
+import { openEngine } from '../engine.ts';
+import { systemClock } from '../lib/clock.ts';
+import { lockDirectory } from '../lib/directory-lock.ts';
+import { nodeDisk } from '../lib/disk.ts';
+import { systemEntropy } from '../lib/entropy.ts';
+import { eventLoop } from '../lib/scheduler.ts';
+import { integer, option } from './options.ts';
+import { printError, printRows } from './output.ts';
+
+interface CommonFlags {
+  readonly dataDir: string;
+  readonly json?: boolean;
+}
+
+export function keysCommand(): Command {
+  const keys = new Command('keys').description('make, list and revoke API keys');
+  keys
+    .addCommand(
+      common('create')
+        .description('make keys; each is shown this once')
+        .requiredOption('--tenant <name>', 'the tenant they belong to')
+        .addOption(option('--kind <kind>', 'what they may do').choices(KEY_KINDS).makeOptionMandatory())
+        .option('--name <name>', 'what to call them')
+        .addOption(option('--count <number>', 'how many').default(1).argParser(integer(1, MAX_KEYS_AT_ONCE)))
+        .addHelpText(
+          'after',
+          '\nExample:\n  foreshock keys create --tenant default --kind ingest --name db-1\n',
+        )
+        .action((flags: CommonFlags & { tenant: string; kind: KeyKind; name?: string; count: number }) => {
+          const { tenant, kind, name = null, count } = flags;
+          return run(flags, { operation: 'keys.create', tenant, kind, name, count });
+        }),
+    )
+    .addCommand(
+      common('list')
+        .description('list keys, revoked ones too')
+        .option('--tenant <name>', 'only of this tenant')
+        .action((flags: CommonFlags & { tenant?: string }) =>
+          run(flags, { operation: 'keys.list', tenant: flags.tenant ?? null }),
+        ),
+    )
+    .addCommand(
+      common('revoke')
+        .description('make a key useless at once')
+        .addArgument(new Argument('<id>', "the key's id, as keys list shows it"))
+        .action((id: string, flags: CommonFlags) => run(flags, { operation: 'keys.revoke', id })),
+    );
+  return keys;
+}
+
+export function tenantsCommand(): Command {
+  const tenants = new Command('tenants').description('make and list tenants');
+  tenants
+    .addCommand(
+      common('create')
+        .description('make a tenant')
+        .addArgument(new Argument('<name>', 'what it is called'))
+        .addHelpText('after', '\nExample:\n  foreshock tenants create payments\n')
+        .action((name: string, flags: CommonFlags) => run(flags, { operation: 'tenants.create', name })),
+    )
+    .addCommand(
+      common('list')
+        .description('list tenants')
+        .action((flags: CommonFlags) => run(flags, { operation: 'tenants.list' })),
+    );
+  return tenants;
+}
+
+function common(name: string): Command {
+  return new Command(name)
+    .addOption(
+      option('--data-dir <directory>', "the server's data directory").default(DEFAULTS.dataDirectory),
+    )
+    .option('--json', 'print one JSON object a line');
+}
+
+async function run(flags: CommonFlags, request: AdminRequest): Promise<void> {
+  const answer = (await askServer(flags.dataDir, request)) ?? (await withoutServer(flags.dataDir, request));
+  if (answer.type === 'refused') {
+    printError(`foreshock: ${answer.reason}`);
+    process.exitCode = 1;
+    return;
+  }
+  printRows(answer.rows, flags.json === true);
+}
+
+async function withoutServer(directory: string, request: AdminRequest): Promise<AdminAnswer> {
+  if (!existsSync(directory)) {
+    return {
+      type: 'refused',
+      reason: `there is no data directory ${directory} (--data-dir), and no server runs`,
+    };
+  }
+  const unlock = await lockDirectory(directory);
+  try {
+    const engine = await openEngine({
+      settings: { ...DEFAULTS, dataDirectory: directory },
+      disk: nodeDisk,
+      clock: systemClock,
+      scheduler: eventLoop,
+      baseUrl: () => '',
+      onFatal: (error) => {
+        throw error;
+      },
+    });
+    try {
+      const { state, pipeline } = engine;
+      return await administer({ state, pipeline, entropy: systemEntropy }, request);
+    } finally {
+      await engine.close();
+    }
+  } finally {
+    await unlock();
+  }
+}

@@ -1,0 +1,45 @@
+/** How the values of flags are read. A flag's environment variable is FORESHOCK_ and its name in capitals. */
+import { InvalidArgumentError, Option } from 'commander';
+
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ['s', 1],
+  ['m', 60],
+  ['h', 3600],
+  ['d', 86_400],
+]);
+
+/** `90s`, `15m`, `24h`, `7d`, or plain seconds. */
+export function durationSeconds(text: string): number {
+  const match = /^(\d{1,9})([smhd]?)$/.exec(text);
+  const unit = UNITS.get(match?.[2] || 's');
+  if (match?.[1] === undefined || unit === undefined) {
+    throw new InvalidArgumentError('it must be a duration such as 90s, 15m, 24h or 7d.');
+  }
+  return Number(match[1]) * unit;
+}
+
+export function integer(low: number, high: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d{1,15}$/.test(text) || value < low || value > high) {
+      throw new InvalidArgumentError(`it must be an integer from ${low} to ${high}.`);
+    }
+    return value;
+  };
+}
+
+export function httpUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new InvalidArgumentError(
+      'it must be an http or https URL without query, such as https://foreshock.example.',
+    );
+  }
+  return text.replace(/\/+$/, '');
+}
+
+/** An option that can also be given as FORESHOCK_<FLAG>. */
+export function option(flags: string, description: string): Option {
+  const made = new Option(flags, description);
+  return made.env(`FORESHOCK_${made.name().replaceAll('-', '_').toUpperCase()}`);
+}

@@ -1,0 +1,35 @@
+/** What commands print: results on standard output, reasons on standard error. */
+
+export function print(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+export function printError(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+/** One JSON object a line, or a table with a heading. */
+export function printRows(rows: readonly Row[], asJson: boolean): void {
+  if (asJson) {
+    for (const row of rows) print(JSON.stringify(row));
+    return;
+  }
+  const [first] = rows;
+  if (first === undefined) {
+    print('none');
+    return;
+  }
+  const columns = Object.keys(first);
+  const cells = [columns, ...rows.map((row) => columns.map((column) => String(row[column] ?? '-')))];
+  const widths = columns.map((_, index) => Math.max(...cells.map((line) => line[index]?.length ?? 0)));
+  for (const line of cells) {
+    print(
+      line
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+  }
+}

@@ -1,0 +1,172 @@
+/** `foreshock serve` */
+import { Command } from 'commander';
+import { DURABILITIES, type Durability } from '../commands/durability.ts';
+import { DEFAULTS, type Settings } from '../config.ts';
+import { serviceIdOf, tenantId } from '../domain/ids.ts';
+import { systemClock } from '../lib/clock.ts';
+import { nodeDisk } from '../lib/disk.ts';
+import { systemEntropy } from '../lib/entropy.ts';
+import { systemLogger } from '../lib/logger.ts';
+import { eventLoop } from '../lib/scheduler.ts';
+import { type RunningServer, startServer } from '../server.ts';
+import { durationSeconds, httpUrl, integer, option } from './options.ts';
+import { print } from './output.ts';
+
+interface ServeFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly baseUrl?: string;
+  readonly durability: Durability;
+  readonly retention: number;
+  readonly agentStaleAfter: number;
+  readonly windowMaxEvents: number;
+  readonly maxBodyBytes: number;
+  readonly maxWebhookBodyBytes: number;
+  readonly segmentBytes: number;
+}
+
+const GIB = 1024 ** 3;
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('run the server')
+    .addOption(option('--host <address>', 'address to listen on').default(DEFAULTS.host))
+    .addOption(
+      option('--port <number>', 'port to listen on; 0 picks a free one')
+        .default(DEFAULTS.port)
+        .argParser(integer(0, 65_535)),
+    )
+    .addOption(option('--data-dir <directory>', 'where everything is kept').default(DEFAULTS.dataDirectory))
+    .addOption(
+      option('--base-url <url>', 'what webhook URLs start with (default: the address listened on)').argParser(
+        httpUrl,
+      ),
+    )
+    .addOption(
+      option('--durability <mode>', 'write: survives kill -9, a power cut loses 100 ms; fsync: loses nothing')
+        .choices(DURABILITIES)
+        .default(DEFAULTS.durability),
+    )
+    .addOption(
+      option('--retention <duration>', "how long events stay in their agent's event log, at least 1h")
+        .default(DEFAULTS.retentionSeconds, '24h')
+        .argParser(durationSeconds),
+    )
+    .addOption(
+      option('--agent-stale-after <duration>', 'an agent not seen for this long is stale')
+        .default(DEFAULTS.agentStaleAfterSeconds, '120s')
+        .argParser(durationSeconds),
+    )
+    .addOption(
+      option('--window-max-events <number>', 'live events a service holds at most')
+        .default(DEFAULTS.windowMaxEvents)
+        .argParser(integer(1, 10_000_000)),
+    )
+    .addOption(
+      option('--max-body-bytes <number>', 'largest request body')
+        .default(DEFAULTS.maxBodyBytes)
+        .argParser(integer(1024, 16 * 1024 * 1024)),
+    )
+    .addOption(
+      option('--max-webhook-body-bytes <number>', 'largest webhook body')
+        .default(DEFAULTS.maxWebhookBodyBytes)
+        .argParser(integer(1024, 16 * 1024 * 1024)),
+    )
+    .addOption(
+      option('--segment-bytes <number>', 'size at which a log segment is sealed')
+        .default(DEFAULTS.segmentBytes)
+        .argParser(integer(4096, 4 * GIB - 1)),
+    )
+    .addHelpText(
+      'after',
+      '\nEvery flag can be given as an environment variable: FORESHOCK_PORT, FORESHOCK_DATA_DIR …' +
+        '\n\nExamples:\n  foreshock serve --port 9000 --data-dir /var/lib/foreshock --durability fsync\n',
+    )
+    .action((flags: ServeFlags) => serve(settingsOf(flags)));
+}
+
+function settingsOf(flags: ServeFlags): Settings {
+  return {
+    host: flags.host,
+    port: flags.port,
+    dataDirectory: flags.dataDir,
+    baseUrl: flags.baseUrl ?? null,
+    durability: flags.durability,
+    retentionSeconds: flags.retention,
+    agentStaleAfterSeconds: flags.agentStaleAfter,
+    windowMaxEvents: flags.windowMaxEvents,
+    maxBodyBytes: flags.maxBodyBytes,
+    maxWebhookBodyBytes: flags.maxWebhookBodyBytes,
+    segmentBytes: flags.segmentBytes,
+  };
+}
+
+async function serve(settings: Settings): Promise<void> {
+  const logger = systemLogger();
+  const onFatal = (error: Error) => {
+    logger.fatal({ err: error }, 'ending the process; what the log holds is what happened');
+    process.exit(1);
+  };
+  const server = await startServer(settings, {
+    disk: nodeDisk,
+    clock: systemClock,
+    scheduler: eventLoop,
+    entropy: systemEntropy,
+    logger,
+    onFatal,
+  });
+  print(welcome(server, settings));
+
+  let stopping = false;
+  const stop = (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ signal }, 'stopping');
+    server.stop().then(() => logger.info('stopped'), onFatal);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+function welcome(server: RunningServer, settings: Settings): string {
+  const { baseUrl, firstKeys, replayed, port } = server;
+  const local = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
+  const lines = [
+    `Foreshock listens on ${local}`,
+    `data in ${settings.dataDirectory}, durability ${settings.durability}, ${replayed} commands replayed`,
+  ];
+  if (baseUrl !== local) lines.push(`webhook URLs start with ${baseUrl}`);
+  if (firstKeys === undefined) return lines.join('\n');
+
+  const service = 'checkout-api';
+  const serviceId = serviceIdOf(tenantId(firstKeys.tenantId), service);
+  const event = {
+    service_name: service,
+    vendor: 'argocd',
+    entity: service,
+    event_type: 'deploy',
+    old_value: 'v41',
+    new_value: 'v42',
+    confidence: 0.95,
+    ttl_seconds: 3600,
+  };
+  const curl = (key: string, path: string, body?: object) => {
+    const auth = `-H 'Authorization: Bearer ${key}'`;
+    if (body === undefined) return `  curl -sS ${local}${path} ${auth}`;
+    return `  curl -sS ${local}${path} ${auth} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  };
+  return [
+    ...lines,
+    '',
+    `The data directory is new. Tenant "${firstKeys.tenant}" was made with these keys, shown this once:`,
+    `  ingest key     ${firstKeys.ingest}`,
+    `  read-only key  ${firstKeys.readOnly}`,
+    '',
+    'Register an agent, send an event, and see what changed:',
+    curl(firstKeys.ingest, '/v1/agents/register', { hostname: 'my-host' }),
+    curl(firstKeys.ingest, '/v1/events', event),
+    curl(firstKeys.readOnly, `/v1/services/${serviceId}/context`),
+    '',
+  ].join('\n');
+}

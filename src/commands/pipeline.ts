@@ -1,0 +1,102 @@
+/**
+ * The pipeline: the way of every command. Read this first.
+ *
+ *   admit    is it acceptable in the present state? A refusal costs no record.
+ *   stamp    it gets its sequence number and its time, which never runs back.
+ *   append   it is written to the log. From here on it has happened.
+ *   apply    the state changes: at once in `write` mode, after a sync in `fsync` mode (durability.ts).
+ *   settle   whoever submitted it is told, and may answer.
+ *
+ * Log before state, state before answer: no reader sees, and no caller is told, what the log does not hold.
+ */
+import type { Command, Stamp } from '../domain/command.ts';
+import { type Rejection, unavailable } from '../domain/rejection.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Scheduler } from '../lib/scheduler.ts';
+import { LogUnavailable, SyncFailed } from '../log/errors.ts';
+import type { CommandLog } from '../log/log.ts';
+import type { LogPosition } from '../log/position.ts';
+import { apply, type Outcome } from './apply.ts';
+import { type CommitQueue, commitQueue, type Durability } from './durability.ts';
+import { refusal } from './refusal.ts';
+import type { State } from './state.ts';
+
+/** Told once what became of a command; in `write` mode before `submit` returns. */
+export type Settle = (outcome: Outcome) => void;
+
+export interface PipelineOptions {
+  readonly state: State;
+  readonly log: CommandLog;
+  /** Never runs back, and is not before the last command of the log. */
+  readonly time: Clock;
+  readonly scheduler: Scheduler;
+  readonly durability: Durability;
+  /** A broken invariant or a failed sync: the process must end, and restart is the repair. */
+  readonly onFatal: (error: Error) => void;
+}
+
+interface Entry {
+  readonly command: Command;
+  readonly stamp: Stamp;
+  readonly position: LogPosition;
+  readonly settle: Settle;
+}
+
+const LOG_UNAVAILABLE: Rejection = unavailable('the log cannot be written just now; try again');
+const CLOSED: Rejection = unavailable('the server is shutting down');
+
+export class Pipeline {
+  readonly #options: PipelineOptions;
+  readonly #queue: CommitQueue<Entry>;
+  #closed = false;
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+    const { log, scheduler, onFatal } = options;
+    const commit = (entry: Entry) => this.#commit(entry);
+    this.#queue = commitQueue(options.durability, { log, scheduler, commit, onFatal });
+  }
+
+  submit(command: Command, settle: Settle): void {
+    if (this.#closed) return settle(CLOSED);
+    const refused = refusal(this.#options.state, command);
+    if (refused !== undefined) return settle(refused);
+
+    let appended: ReturnType<CommandLog['append']>;
+    try {
+      appended = this.#options.log.append(command, this.#options.time.now());
+    } catch (error) {
+      if (error instanceof LogUnavailable) return settle(LOG_UNAVAILABLE);
+      if (error instanceof SyncFailed) this.#fail(error);
+      throw error;
+    }
+    this.#queue.appended({ command, ...appended, settle });
+  }
+
+  /** Commands appended that wait to be applied. */
+  get waiting(): number {
+    return this.#queue.waiting;
+  }
+
+  /** Refuses commands from here on; resolves once those that wait have settled. */
+  close(): Promise<void> {
+    this.#closed = true;
+    return new Promise((resolve) => this.#queue.whenIdle(resolve));
+  }
+
+  #commit({ command, stamp, position, settle }: Entry): void {
+    let outcome: Outcome;
+    try {
+      outcome = apply(this.#options.state, command, stamp, position);
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    }
+    settle(outcome);
+  }
+
+  #fail(error: Error): void {
+    this.#closed = true;
+    this.#options.onFatal(error);
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * Why a command cannot be carried out in a state, or undefined where it can. Asked twice: before the log, so
+ * that a refused command costs no record; and when it is applied, because with group commit others may have
+ * been applied in between, and a replay must come to the same answer.
+ */
+import type { Command } from '../domain/command.ts';
+import { AGENT_NOT_REGISTERED, badInput, NOT_FOUND, type Rejection } from '../domain/rejection.ts';
+import type { State } from './state.ts';
+
+export function refusal(state: State, command: Command): Rejection | undefined {
+  if (command.type === 'create-tenant') {
+    if (!state.tenantsByName.has(command.name) && !state.tenants.has(command.tenantId)) return undefined;
+    return badInput(`a tenant named ${JSON.stringify(command.name)} exists already`);
+  }
+  const tenant = state.tenants.get(command.tenantId);
+  if (tenant === undefined) return NOT_FOUND;
+  switch (command.type) {
+    case 'record-events':
+    case 'heartbeat':
+      return tenant.agents.has(command.agentId) ? undefined : AGENT_NOT_REGISTERED;
+    case 'revoke-key':
+      return tenant.keys.has(command.keyId) ? undefined : NOT_FOUND;
+    case 'configure-integration':
+    case 'delete-integration':
+    case 'rotate-token':
+    case 'receive-delivery':
+      return tenant.integrations.has(command.integrationId) ? undefined : NOT_FOUND;
+    case 'create-key':
+    case 'register-agent':
+    case 'create-integration':
+      return undefined;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The state: what the commands of the log add up to. Only `apply` changes it. A tenant's data hangs on its
+ * `Tenant`; the three indexes beside them lead from a secret to the tenant it belongs to.
+ */
+import type { AgentActor } from '../actors/agent.ts';
+import type { IntegrationActor } from '../actors/integration.ts';
+import type { ServiceActor } from '../actors/service.ts';
+import type { AgentId, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
+import type { ApiKey } from '../domain/key.ts';
+import { type TimerHandle, TimerWheel } from '../timers/wheel.ts';
+import { AgentHistory } from '../windows/history.ts';
+import { type ExpiryTimers, type HeldEvent, LiveWindow } from '../windows/live-window.ts';
+
+export interface Agent {
+  readonly actor: AgentActor;
+  readonly history: AgentHistory;
+}
+
+export interface Service {
+  readonly actor: ServiceActor;
+  readonly window: LiveWindow<TimerHandle>;
+}
+
+export interface Tenant {
+  readonly id: TenantId;
+  readonly name: string;
+  readonly createdAtMs: number;
+  /** Revoked ones too. */
+  readonly keys: Map<KeyId, ApiKey>;
+  readonly agents: Map<AgentId, Agent>;
+  readonly services: Map<ServiceId, Service>;
+  readonly servicesByName: Map<string, Service>;
+  readonly integrations: Map<IntegrationId, IntegrationActor>;
+  /** Events recorded so far: an event's number within its tenant, from which its id is made. */
+  eventCount: number;
+}
+
+export interface StateLimits {
+  /** How long an event stays in its agent's event log, milliseconds. */
+  readonly retentionMs: number;
+  /** Live events a service's window holds at most. */
+  readonly windowMaxEvents: number;
+}
+
+/** Told what a reader's snapshot of a resource has to be made anew for. */
+export interface ChangeListener {
+  changed(tenantId: TenantId, table: 'agents' | 'services' | 'integrations', id: string): void;
+}
+
+export class State {
+  readonly tenants = new Map<TenantId, Tenant>();
+  readonly tenantsByName = new Map<string, Tenant>();
+  /** Keys that are good, by their SHA-256. */
+  readonly keysByHash = new Map<string, ApiKey>();
+  /** Active integrations, by their webhook token. */
+  readonly integrationsByToken = new Map<string, IntegrationActor>();
+  readonly changes: ChangeListener;
+  readonly #limits: StateLimits;
+  readonly #expiries = new TimerWheel<HeldEvent<TimerHandle>>(0);
+  readonly #expiryTimers: ExpiryTimers<TimerHandle> = {
+    schedule: (expiresAtMs, held) => this.#expiries.schedule(expiresAtMs, held),
+    cancel: (handle) => {
+      this.#expiries.cancel(handle);
+    },
+  };
+
+  constructor(limits: StateLimits, changes: ChangeListener) {
+    this.#limits = limits;
+    this.changes = changes;
+  }
+
+  newHistory(): AgentHistory {
+    return new AgentHistory(this.#limits.retentionMs);
+  }
+
+  newWindow(): LiveWindow<TimerHandle> {
+    return new LiveWindow(this.#expiryTimers, this.#limits.windowMaxEvents);
+  }
+
+  /** Live events, and expired ones whose memory was not given back yet. */
+  get heldEvents(): number {
+    return this.#expiries.size;
+  }
+
+  /**
+   * Gives back the memory of events that have expired, at most `limit` steps of it; true when none is left.
+   * Nothing a reader sees depends on it.
+   */
+  reclaim(nowMs: number, limit: number): boolean {
+    return this.#expiries.advance(nowMs, (held) => held.window.reclaim(held), limit);
+  }
+}

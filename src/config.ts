@@ -1,0 +1,58 @@
+/** Settings an operator chooses, and limits, with the relations between them that the code relies on. */
+
+import type { Durability } from './commands/durability.ts';
+import { MAX_SEGMENT_BYTES } from './log/position.ts';
+import { HEADER_BYTES } from './log/segment.ts';
+
+export interface Settings {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly dataDirectory: string;
+  /** What webhook URLs start with; the address listened on where null. */
+  readonly baseUrl: string | null;
+  readonly durability: Durability;
+  /** How long events stay in their agent's event log. */
+  readonly retentionSeconds: number;
+  /** An agent not seen for this long is stale. */
+  readonly agentStaleAfterSeconds: number;
+  /** Live events that the window of a service holds at most. */
+  readonly windowMaxEvents: number;
+  readonly maxBodyBytes: number;
+  readonly maxWebhookBodyBytes: number;
+  /** A log segment that would grow past this is sealed and the next begun. */
+  readonly segmentBytes: number;
+}
+
+export const DEFAULTS = {
+  host: '127.0.0.1',
+  port: 8080,
+  dataDirectory: './data',
+  baseUrl: null,
+  durability: 'write',
+  retentionSeconds: 24 * 3600,
+  agentStaleAfterSeconds: 120,
+  windowMaxEvents: 10_000,
+  maxBodyBytes: 64 * 1024,
+  maxWebhookBodyBytes: 1024 * 1024,
+  segmentBytes: 64 * 1024 * 1024,
+} as const satisfies Settings;
+
+/** Throws a sentence for the operator where settings cannot work together. */
+export function checkSettings(settings: Settings): void {
+  const demand = (holds: boolean, sentence: string) => {
+    if (!holds) throw new RangeError(sentence);
+  };
+  demand(
+    settings.retentionSeconds >= 3600,
+    'retention must be at least 1h: events_last_hour is counted from what is retained',
+  );
+  demand(settings.windowMaxEvents >= 1, 'window-max-events must be at least 1');
+  demand(settings.agentStaleAfterSeconds >= 1, 'agent-stale-after must be at least 1s');
+  demand(settings.maxBodyBytes >= 1024, 'max-body-bytes must be at least 1024');
+  demand(settings.maxWebhookBodyBytes >= 1024, 'max-webhook-body-bytes must be at least 1024');
+  demand(
+    settings.segmentBytes > HEADER_BYTES && settings.segmentBytes <= MAX_SEGMENT_BYTES,
+    `segment-bytes must be between ${HEADER_BYTES + 1} and ${MAX_SEGMENT_BYTES}`,
+  );
+}

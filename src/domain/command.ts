@@ -1,0 +1,121 @@
+/**
+ * Commands: everything that changes what Foreshock knows, as it stands in the log. A command holds all that
+ * is nondeterministic about it (ids, tokens, key hashes); the log adds the rest, its sequence number and its
+ * time. Applying the same commands to an empty state gives the same state, always.
+ */
+import type { ContextEvent } from './event.ts';
+import type { AgentId, DeliveryId, IntegrationId, KeyId, TenantId } from './ids.ts';
+import type { Direction, IntegrationType } from './integration.ts';
+import type { KeyKind } from './key.ts';
+
+export type Command =
+  | CreateTenant
+  | CreateKey
+  | RevokeKey
+  | RegisterAgent
+  | Heartbeat
+  | RecordEvents
+  | CreateIntegration
+  | ConfigureIntegration
+  | DeleteIntegration
+  | RotateToken
+  | ReceiveDelivery;
+
+export type CommandType = Command['type'];
+
+export interface CreateTenant {
+  readonly type: 'create-tenant';
+  readonly tenantId: TenantId;
+  readonly name: string;
+}
+
+export interface CreateKey {
+  readonly type: 'create-key';
+  readonly tenantId: TenantId;
+  readonly keyId: KeyId;
+  readonly kind: KeyKind;
+  readonly name: string | null;
+  /** SHA-256 of the whole key, lower-case hex. */
+  readonly hash: string;
+}
+
+export interface RevokeKey {
+  readonly type: 'revoke-key';
+  readonly tenantId: TenantId;
+  readonly keyId: KeyId;
+}
+
+export interface RegisterAgent {
+  readonly type: 'register-agent';
+  readonly tenantId: TenantId;
+  readonly agentId: AgentId;
+  readonly keyId: KeyId;
+  readonly hostname: string;
+  /** Null where the call gave none: the name then follows the hostname, or stays as it was given before. */
+  readonly name: string | null;
+  /** Null where the call gave none: an agent keeps the version it gave before. */
+  readonly version: string | null;
+}
+
+export interface Heartbeat {
+  readonly type: 'heartbeat';
+  readonly tenantId: TenantId;
+  readonly agentId: AgentId;
+}
+
+/** One event or a batch of them: a batch is one record, taken whole or not at all. */
+export interface RecordEvents {
+  readonly type: 'record-events';
+  readonly tenantId: TenantId;
+  readonly agentId: AgentId;
+  readonly events: readonly ContextEvent[];
+}
+
+export interface CreateIntegration {
+  readonly type: 'create-integration';
+  readonly tenantId: TenantId;
+  readonly integrationId: IntegrationId;
+  readonly integrationType: IntegrationType;
+  readonly direction: Direction;
+  readonly token: string;
+}
+
+export interface ConfigureIntegration {
+  readonly type: 'configure-integration';
+  readonly tenantId: TenantId;
+  readonly integrationId: IntegrationId;
+  /** The new config, a JSON object as text: its keys are the tenant's, so no codec may touch them. */
+  readonly configJson: string;
+}
+
+export interface DeleteIntegration {
+  readonly type: 'delete-integration';
+  readonly tenantId: TenantId;
+  readonly integrationId: IntegrationId;
+}
+
+export interface RotateToken {
+  readonly type: 'rotate-token';
+  readonly tenantId: TenantId;
+  readonly integrationId: IntegrationId;
+  readonly token: string;
+}
+
+/** An inbound webhook call, kept as it came. */
+export interface ReceiveDelivery {
+  readonly type: 'receive-delivery';
+  readonly tenantId: TenantId;
+  readonly integrationId: IntegrationId;
+  readonly deliveryId: DeliveryId;
+  /** The tool's own id of the delivery, the same on its retries; null where the tool has none. */
+  readonly toolDeliveryId: string | null;
+  readonly bodyJson: string;
+}
+
+/** What the log gives a command when it is appended. */
+export interface Stamp {
+  /** 1 for the first command of a log; no gaps. */
+  readonly sequence: number;
+  /** Milliseconds since the epoch; never before the time of an earlier command. */
+  readonly atMs: number;
+}

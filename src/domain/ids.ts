@@ -1,0 +1,56 @@
+/**
+ * Identifiers. All are lower-case UUID strings, told apart by a brand so that one kind cannot be passed
+ * for another. Those of agents, services and events are derived, not drawn: replaying the log, or two
+ * requests at once, give the same thing the same id.
+ */
+import { validate as uuidValidate, v5 as uuidv5 } from 'uuid';
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+export type TenantId = Branded<'TenantId'>;
+export type KeyId = Branded<'KeyId'>;
+export type AgentId = Branded<'AgentId'>;
+export type ServiceId = Branded<'ServiceId'>;
+export type IntegrationId = Branded<'IntegrationId'>;
+export type EventId = Branded<'EventId'>;
+/** An inbound webhook delivery that was taken. */
+export type DeliveryId = Branded<'DeliveryId'>;
+
+export const tenantId = (uuid: string): TenantId => uuid as TenantId;
+export const keyId = (uuid: string): KeyId => uuid as KeyId;
+export const agentId = (uuid: string): AgentId => uuid as AgentId;
+export const serviceId = (uuid: string): ServiceId => uuid as ServiceId;
+export const integrationId = (uuid: string): IntegrationId => uuid as IntegrationId;
+export const deliveryId = (uuid: string): DeliveryId => uuid as DeliveryId;
+
+/** The canonical lower-case form of a UUID in any case, or undefined where the text is none. */
+export function parseUuid(text: string): string | undefined {
+  return uuidValidate(text) ? text.toLowerCase() : undefined;
+}
+
+/** One ingest key is one agent: UUIDv5 (RFC 9562 §5.5) of the key within its tenant. */
+export function agentIdOf(tenant: TenantId, key: KeyId): AgentId {
+  return uuidv5(`agent:${key}`, tenant) as AgentId;
+}
+
+/** One name is one service of a tenant: UUIDv5 of the name within its tenant. */
+export function serviceIdOf(tenant: TenantId, name: string): ServiceId {
+  return uuidv5(`service:${name}`, tenant) as ServiceId;
+}
+
+/**
+ * UUIDv7 (RFC 9562 §5.7) of the receipt time and the event's number within its tenant. The bits that the
+ * RFC leaves random hold 26 bits of the tenant id, then the number in 48: ids sort by receipt, and one
+ * tenant's ids say nothing of how much another tenant sends.
+ *
+ * @param receivedAtMs receipt, milliseconds since the epoch
+ * @param eventNumber 1 for the tenant's first event; below 2^48
+ */
+export function eventIdOf(tenant: TenantId, receivedAtMs: number, eventNumber: number): EventId {
+  const time = receivedAtMs.toString(16).padStart(12, '0');
+  const number = eventNumber.toString(16).padStart(12, '0');
+  // 0x8000 is the RFC's variant; the 14 bits beside it and the 12 beside the version are the tenant's.
+  const variant = (0x8000 | (Number.parseInt(tenant.slice(0, 4), 16) & 0x3fff)).toString(16);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${tenant.slice(4, 7)}-${variant}-${number}` as EventId;
+}

@@ -1,0 +1,40 @@
+/**
+ * Rejections: what becomes of a request that is understood and refused. They are values, returned and never
+ * thrown, and know nothing of HTTP; `http/` gives each kind its status.
+ */
+
+export type RejectionKind =
+  | 'bad-input'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not-found'
+  | 'method-not-allowed'
+  | 'too-large'
+  | 'unsupported-media-type'
+  | 'unavailable';
+
+export interface Rejection {
+  readonly type: 'rejection';
+  readonly kind: RejectionKind;
+  /** One sentence for the caller. */
+  readonly detail: string;
+}
+
+function rejection(kind: RejectionKind, detail: string): Rejection {
+  return { type: 'rejection', kind, detail };
+}
+
+export const badInput = (detail: string): Rejection => rejection('bad-input', detail);
+export const forbidden = (detail: string): Rejection => rejection('forbidden', detail);
+export const unauthenticated = (detail: string): Rejection => rejection('unauthenticated', detail);
+export const unavailable = (detail: string): Rejection => rejection('unavailable', detail);
+export const tooLarge = (detail: string): Rejection => rejection('too-large', detail);
+
+export const NOT_FOUND: Rejection = rejection('not-found', 'not found');
+export const METHOD_NOT_ALLOWED: Rejection = rejection('method-not-allowed', 'method not allowed');
+export const NOT_JSON: Rejection = rejection(
+  'unsupported-media-type',
+  'the body must be JSON (Content-Type: application/json)',
+);
+export const AGENT_NOT_REGISTERED: Rejection = forbidden('agent not registered');
+export const NOT_YOUR_AGENT: Rejection = forbidden('the key belongs to another agent');

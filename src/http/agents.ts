@@ -1,0 +1,75 @@
+import { isEventType } from '../domain/event.ts';
+import { agentId, parseUuid } from '../domain/ids.ts';
+import { badInput, NOT_FOUND, NOT_YOUR_AGENT, type Rejection } from '../domain/rejection.ts';
+import type { EventLogRequest } from '../queries/event-log.ts';
+import { type Api, carryOut, reply, show } from './api.ts';
+import { NO_CONTENT } from './responses.ts';
+import type { KeyCall } from './route.ts';
+import { read, registrationSchema } from './schemas.ts';
+
+/** POST /v1/agents/register */
+export function registerAgent(api: Api, { exchange, key, json }: KeyCall): void {
+  const registration = read(registrationSchema, json);
+  if (registration.type === 'rejection') return exchange.reject(registration);
+  const { hostname, name, version } = registration.data;
+  const command = {
+    type: 'register-agent',
+    tenantId: key.tenantId,
+    agentId: key.agentId,
+    keyId: key.id,
+    hostname,
+    name: name ?? null,
+    version: version ?? null,
+  } as const;
+  carryOut(api, exchange, command, () => show(api.queries.registeredAgent(key), 201));
+}
+
+/** POST /v1/agents/{id}/heartbeat: an agent speaks for itself only. */
+export function heartbeat(api: Api, { exchange, key, params }: KeyCall): void {
+  const id = parseUuid(params[0] ?? '');
+  if (id === undefined) return exchange.reject(NOT_FOUND);
+  if (id !== key.agentId) {
+    return exchange.reject(api.queries.hasAgent(key.tenantId, id) ? NOT_YOUR_AGENT : NOT_FOUND);
+  }
+  const command = { type: 'heartbeat', tenantId: key.tenantId, agentId: agentId(id) } as const;
+  carryOut(api, exchange, command, () => NO_CONTENT);
+}
+
+/** GET /v1/agents */
+export function listAgents(api: Api, { exchange, key }: KeyCall): void {
+  reply(exchange, show(api.queries.agents(key.tenantId)));
+}
+
+/** GET /v1/agents/{id} */
+export function showAgent(api: Api, { exchange, key, params, head }: KeyCall): void {
+  const id = parseUuid(params[0] ?? '');
+  if (id === undefined) return exchange.reject(NOT_FOUND);
+  const request = readEventLogRequest(new URLSearchParams(head.query));
+  if ('type' in request) return exchange.reject(request);
+  reply(exchange, show(api.queries.agent(key.tenantId, id, request)));
+}
+
+const PER_PAGE = [10, 20, 50, 100];
+const INTEGER = /^\d{1,15}$/;
+
+function readEventLogRequest(query: URLSearchParams): EventLogRequest | Rejection {
+  const perPage = integer(query.get('per_page') ?? '10');
+  if (perPage === undefined || !PER_PAGE.includes(perPage)) {
+    return badInput(`per_page must be one of ${PER_PAGE.join(', ')}`);
+  }
+  const page = integer(query.get('page') ?? '1');
+  if (page === undefined || page < 1) return badInput('page must be an integer from 1');
+  const eventType = filter(query, 'event_type');
+  if (eventType !== null && !isEventType(eventType))
+    return badInput('event_type must be one of the event types');
+  return { page, perPage, service: filter(query, 'service'), vendor: filter(query, 'vendor'), eventType };
+}
+
+function integer(text: string): number | undefined {
+  return INTEGER.test(text) ? Number(text) : undefined;
+}
+
+/** A filter left empty, as a form sends it, is a filter not set. */
+function filter(query: URLSearchParams, name: string): string | null {
+  return query.get(name) || null;
+}

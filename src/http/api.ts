@@ -1,0 +1,40 @@
+/** What the handlers of routes work with. */
+
+import type { Pipeline } from '../commands/pipeline.ts';
+import type { State } from '../commands/state.ts';
+import type { Command } from '../domain/command.ts';
+import type { Rejection } from '../domain/rejection.ts';
+import type { Entropy } from '../lib/entropy.ts';
+import type { Found, Queries } from '../queries/queries.ts';
+import type { Exchange } from './exchange.ts';
+import { json, type Response, type Status } from './responses.ts';
+
+export interface Api {
+  readonly pipeline: Pipeline;
+  readonly queries: Queries;
+  readonly state: State;
+  readonly entropy: Entropy;
+}
+
+/** Submits a command and answers what became of it. */
+export function carryOut(
+  api: Api,
+  exchange: Exchange,
+  command: Command,
+  answer: () => Response | Rejection,
+): void {
+  api.pipeline.submit(command, (outcome) => {
+    if (outcome.type === 'rejection') return exchange.reject(outcome);
+    reply(exchange, answer());
+  });
+}
+
+export function reply(exchange: Exchange, answer: Response | Rejection): void {
+  if ('status' in answer) exchange.answer(answer);
+  else exchange.reject(answer);
+}
+
+/** What a query found, as an answer. */
+export function show(found: Found | Rejection, status: Status = 200): Response | Rejection {
+  return found.type === 'found' ? json(status, found.json) : found;
+}

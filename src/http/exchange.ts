@@ -1,0 +1,96 @@
+/**
+ * One request and its answer. Whatever happens in between (the client gone, an answer that comes late, a
+ * handler that throws), exactly one answer is written, or none where nobody is left to read it.
+ */
+import type { HttpResponse } from 'uWebSockets.js';
+import type { Rejection } from '../domain/rejection.ts';
+import { errorResponse, failure, type Headers, type Response, statusLine } from './responses.ts';
+
+export interface ExchangeOptions {
+  readonly requestId: string;
+  readonly isHead: boolean;
+  /** Told of what a handler threw: a mistake of ours, answered with 500. */
+  readonly onThrow: (error: unknown, requestId: string) => void;
+}
+
+export class Exchange {
+  readonly requestId: string;
+  readonly #res: HttpResponse;
+  readonly #isHead: boolean;
+  readonly #onThrow: ExchangeOptions['onThrow'];
+  #wantsJson = false;
+  #open = true;
+  #inCallback = true;
+  #closeAfter = false;
+
+  constructor(res: HttpResponse, options: ExchangeOptions) {
+    this.#res = res;
+    this.requestId = options.requestId;
+    this.#isHead = options.isHead;
+    this.#onThrow = options.onThrow;
+    // First of all: without it, an exception in a handler would end the process.
+    res.onAborted(() => {
+      this.#open = false;
+    });
+  }
+
+  /** False once it is answered or the client is gone. */
+  get open(): boolean {
+    return this.#open;
+  }
+
+  set wantsJson(wants: boolean) {
+    this.#wantsJson = wants;
+  }
+
+  /** The connection is closed after the answer. */
+  closeAfter(): void {
+    this.#closeAfter = true;
+  }
+
+  /** Runs a step that uWebSockets.js called for: it has corked the socket, so writes go out together. */
+  within(step: () => void): void {
+    this.#inCallback = true;
+    try {
+      step();
+    } catch (error) {
+      this.#onThrow(error, this.requestId);
+      this.fail();
+    } finally {
+      this.#inCallback = false;
+    }
+  }
+
+  answer(response: Response): void {
+    if (!this.#open) return;
+    this.#open = false;
+    if (this.#inCallback) this.#write(response);
+    else this.#res.cork(() => this.#write(response));
+  }
+
+  reject(rejection: Rejection, extra: Headers = []): void {
+    this.answer(errorResponse(rejection, this.#wantsJson, this.requestId, extra));
+  }
+
+  fail(): void {
+    this.answer(failure(this.#wantsJson, this.requestId));
+  }
+
+  /** Closes the connection at once, whatever else stands in its buffer. */
+  drop(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#res.close();
+  }
+
+  #write(response: Response): void {
+    const res = this.#res;
+    const { status, headers, body } = response;
+    res.writeStatus(statusLine(status)).writeHeader('X-Request-Id', this.requestId);
+    for (const [name, value] of headers) res.writeHeader(name, value);
+    // With any argument, even undefined, it would write a Content-Length, which a 204 must not have.
+    if (status === 204) res.endWithoutBody();
+    else if (this.#isHead) res.endWithoutBody(Buffer.byteLength(body ?? ''), this.#closeAfter);
+    else res.end(body ?? '', this.#closeAfter);
+  }
+}

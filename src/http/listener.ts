@@ -1,0 +1,242 @@
+/**
+ * The listener: everything that has to do with uWebSockets.js and nothing that has to do with what is served.
+ * Its traps are solved here once: aborts, corking, exceptions, smuggling, unmatched paths, HEAD, deadlines.
+ */
+import './native-binary.ts';
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from 'uWebSockets.js';
+import { LIMITS } from '../domain/limits.ts';
+import {
+  badInput,
+  METHOD_NOT_ALLOWED,
+  NOT_FOUND,
+  NOT_JSON,
+  type Rejection,
+  unavailable,
+} from '../domain/rejection.ts';
+import { readStrictJson } from '../lib/json.ts';
+import type { Scheduler } from '../lib/scheduler.ts';
+import { authenticate, type KeyDirectory } from './authentication.ts';
+import { readBody } from './body.ts';
+import { Exchange } from './exchange.ts';
+import { isJsonType, type RequestHead, readHead } from './request.ts';
+import { options } from './responses.ts';
+import type { KeyRoute, Route } from './route.ts';
+
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly routes: readonly Route[];
+  readonly keys: KeyDirectory;
+  readonly maxBodyBytes: number;
+  readonly maxWebhookBodyBytes: number;
+  readonly scheduler: Scheduler;
+  /** Told apart across restarts: the first part of every request id. */
+  readonly requestIdPrefix: string;
+  /** Why no request can be taken just now, or undefined where they can. */
+  readonly unavailable: () => Rejection | undefined;
+  readonly onThrow: (error: unknown, requestId: string) => void;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** Requests that have come in and are not answered. */
+  readonly inFlight: number;
+  /** Takes no new connections; answers close theirs. */
+  stopAccepting(): void;
+  /** Closes every connection, whatever it is waiting for. */
+  close(): void;
+}
+
+/** uWebSockets.js never gives up on an answer that does not come; we do. */
+const ANSWER_DEADLINE_MS = 15_000;
+const DEADLINE_SWEEP_MS = 1000;
+const TOO_SLOW = unavailable('the server could not answer in time');
+
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two processes share a port, and the kernel splits their callers. */
+const EXCLUSIVE_PORT = 1;
+
+declare module 'uWebSockets.js' {
+  interface TemplatedApp {
+    /** The binary has this form; its typings lack it. */
+    listen(
+      host: string,
+      port: number,
+      options: number,
+      done: (socket: us_listen_socket | false) => void,
+    ): TemplatedApp;
+  }
+}
+
+/** @throws Error where the address cannot be listened on */
+export function listen(settings: ListenerOptions): Promise<Listener> {
+  const server = new HttpServer(settings);
+  return server.listen();
+}
+
+class HttpServer implements Listener {
+  readonly #options: ListenerOptions;
+  readonly #app = App();
+  readonly #waiting = new Map<Exchange, number>();
+  #socket: us_listen_socket | undefined;
+  #draining = false;
+  #requests = 0;
+  port = 0;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#route();
+    this.#sweep();
+  }
+
+  get inFlight(): number {
+    for (const exchange of this.#waiting.keys()) {
+      if (!exchange.open) this.#waiting.delete(exchange);
+    }
+    return this.#waiting.size;
+  }
+
+  listen(): Promise<Listener> {
+    const { host, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#app.listen(host, port, EXCLUSIVE_PORT, (socket) => {
+        if (socket === false) {
+          reject(new Error(`cannot listen on ${host}:${port}: the address is in use or not this machine's`));
+          return;
+        }
+        this.#socket = socket;
+        this.port = us_socket_local_port(socket);
+        resolve(this);
+      });
+    });
+  }
+
+  stopAccepting(): void {
+    this.#draining = true;
+    if (this.#socket !== undefined) us_listen_socket_close(this.#socket);
+    this.#socket = undefined;
+  }
+
+  close(): void {
+    this.stopAccepting();
+    this.#app.close();
+  }
+
+  #route(): void {
+    const byPath = Map.groupBy(this.#options.routes, (route) => route.path);
+    for (const [path, routes] of byPath) {
+      const paramCount = path.split('/:').length - 1;
+      for (const route of routes) {
+        const handler = (res: HttpResponse, req: HttpRequest) =>
+          this.#take(res, req, route, paramCount, false);
+        if (route.method === 'GET') {
+          this.#app.get(path, handler);
+          this.#app.head(path, (res, req) => this.#take(res, req, route, paramCount, true));
+        } else if (route.method === 'POST') this.#app.post(path, handler);
+        else if (route.method === 'PUT') this.#app.put(path, handler);
+        else this.#app.del(path, handler);
+      }
+      const allow = allowed(routes);
+      this.#app.options(path, (res, req) => {
+        this.#open(res, req, false, (exchange) => exchange.answer(options(allow)));
+      });
+      this.#app.any(path, (res, req) => {
+        this.#open(res, req, false, (exchange) => exchange.reject(METHOD_NOT_ALLOWED, [['Allow', allow]]));
+      });
+    }
+    this.#app.any('/*', (res, req) => {
+      this.#open(res, req, req.getMethod() === 'head', (exchange) => exchange.reject(NOT_FOUND));
+    });
+  }
+
+  #take(res: HttpResponse, req: HttpRequest, route: Route, paramCount: number, isHead: boolean): void {
+    this.#open(res, req, isHead, (exchange, head) => {
+      const closed = this.#options.unavailable();
+      if (closed !== undefined) return exchange.reject(closed);
+      const params: string[] = [];
+      for (let index = 0; index < paramCount; index += 1) params.push(req.getParameter(index) ?? '');
+      if (route.access === 'webhook-token') {
+        const maxBytes = this.#options.maxWebhookBodyBytes;
+        readBody(res, exchange, { maxBytes, contentLength: head.contentLength }, (body) => {
+          route.handle({ exchange, head, params, body });
+          this.#awaitAnswer(exchange);
+        });
+        return;
+      }
+      this.#takeFromKeyHolder(res, route, exchange, head, params);
+    });
+  }
+
+  #takeFromKeyHolder(
+    res: HttpResponse,
+    route: KeyRoute,
+    exchange: Exchange,
+    head: RequestHead,
+    params: readonly string[],
+  ): void {
+    const key = authenticate(head.authorization, route.access, this.#options.keys);
+    if ('type' in key) return exchange.reject(key);
+    if (route.body === 'none') {
+      route.handle({ exchange, head, params, key, json: undefined });
+      this.#awaitAnswer(exchange);
+      return;
+    }
+    const maxBytes = this.#options.maxBodyBytes;
+    readBody(res, exchange, { maxBytes, contentLength: head.contentLength }, (body) => {
+      if (!isJsonType(head.contentType)) return exchange.reject(NOT_JSON);
+      const reading = readStrictJson(body, LIMITS.jsonDepth);
+      if (reading.type === 'refused') return exchange.reject(badInput(reading.detail));
+      route.handle({ exchange, head, params, key, json: reading.value });
+      this.#awaitAnswer(exchange);
+    });
+  }
+
+  /** Opens the exchange for a request and runs a step of it. */
+  #open(
+    res: HttpResponse,
+    req: HttpRequest,
+    isHead: boolean,
+    step: (exchange: Exchange, head: RequestHead) => void,
+  ): void {
+    this.#requests += 1;
+    const requestId = `${this.#options.requestIdPrefix}-${this.#requests.toString(36)}`;
+    const exchange = new Exchange(res, { requestId, isHead, onThrow: this.#options.onThrow });
+    exchange.within(() => {
+      const head = readHead(req);
+      if (head === undefined) return exchange.drop();
+      exchange.wantsJson = head.wantsJson;
+      if (this.#draining) exchange.closeAfter();
+      step(exchange, head);
+    });
+  }
+
+  /** Bodies that do not come are uWebSockets.js's to give up on, answers that do not come are ours. */
+  #awaitAnswer(exchange: Exchange): void {
+    if (exchange.open) this.#waiting.set(exchange, performance.now() + ANSWER_DEADLINE_MS);
+  }
+
+  /** Entries stand in the order of their deadlines: the sweep ends at the first that has time left. */
+  #sweep(): void {
+    const now = performance.now();
+    for (const [exchange, deadline] of this.#waiting) {
+      if (exchange.open) {
+        if (deadline > now) break;
+        exchange.closeAfter();
+        exchange.reject(TOO_SLOW);
+      }
+      this.#waiting.delete(exchange);
+    }
+    this.#options.scheduler.after(DEADLINE_SWEEP_MS, () => this.#sweep());
+  }
+}
+
+function allowed(routes: readonly Route[]): string {
+  const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return [...methods, 'OPTIONS'].join(', ');
+}

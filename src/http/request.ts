@@ -1,0 +1,86 @@
+/** What of a request is read, once, while uWebSockets.js still lends it. */
+import type { HttpRequest } from 'uWebSockets.js';
+
+export interface RequestHead {
+  readonly authorization: string;
+  readonly contentType: string;
+  /** The Accept header names `application/json` or `application/problem+json`. */
+  readonly wantsJson: boolean;
+  /** Undefined where it is not given: chunked, or no body. */
+  readonly contentLength: number | undefined;
+  /** X-PagerDuty-Signature */
+  readonly signature: string;
+  /** X-Webhook-Id */
+  readonly webhookId: string;
+  readonly query: string;
+}
+
+const ACCEPTS_JSON = /application\/(?:problem\+)?json/i;
+
+/**
+ * Reads the headers in one pass. Undefined for a request that two programs could read differently (request
+ * smuggling): uWebSockets.js takes the first of several Content-Length and any Transfer-Encoding as chunked.
+ * Such a connection must be closed, for what follows on it cannot be trusted either.
+ */
+export function readHead(req: HttpRequest): RequestHead | undefined {
+  let authorization = '';
+  let contentType = '';
+  let accept = '';
+  let contentLength = '';
+  let signature = '';
+  let webhookId = '';
+  let hosts = 0;
+  let lengths = 0;
+  let encodings = 0;
+  let authorizations = 0;
+  let unknownEncoding = false;
+  req.forEach((name, value) => {
+    switch (name) {
+      case 'authorization':
+        authorization = value;
+        authorizations += 1;
+        break;
+      case 'content-type':
+        contentType = value;
+        break;
+      case 'content-length':
+        contentLength = value;
+        lengths += 1;
+        break;
+      case 'accept':
+        accept = value;
+        break;
+      case 'host':
+        hosts += 1;
+        break;
+      case 'transfer-encoding':
+        encodings += 1;
+        unknownEncoding = value.toLowerCase() !== 'chunked';
+        break;
+      case 'x-pagerduty-signature':
+        signature = value;
+        break;
+      case 'x-webhook-id':
+        webhookId = value;
+        break;
+    }
+  });
+  if (hosts > 1 || lengths > 1 || authorizations > 1 || encodings > 1 || unknownEncoding) return undefined;
+  if (lengths === 1 && encodings === 1) return undefined;
+  return {
+    authorization,
+    contentType,
+    wantsJson: accept !== '' && ACCEPTS_JSON.test(accept),
+    contentLength: lengths === 0 ? undefined : Number(contentLength),
+    signature,
+    webhookId,
+    query: req.getQuery(),
+  };
+}
+
+/** A body whose type is not said is taken for JSON; one that says it is something else is not. */
+export function isJsonType(contentType: string): boolean {
+  return contentType === '' || contentType === 'application/json' || JSON_TYPE.test(contentType);
+}
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;

@@ -1,0 +1,104 @@
+/** What answers look like: statuses, JSON, and the two forms of an error (plain text, RFC 9457). */
+import type { Rejection, RejectionKind } from '../domain/rejection.ts';
+
+export type Status = 200 | 201 | 202 | 204 | 400 | 401 | 403 | 404 | 405 | 413 | 415 | 500 | 503;
+
+const REASONS: { readonly [S in Status]: string } = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'No Content',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+
+const STATUS_OF: { readonly [K in RejectionKind]: Status } = {
+  'bad-input': 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'too-large': 413,
+  'unsupported-media-type': 415,
+  unavailable: 503,
+};
+
+export type Headers = readonly (readonly [name: string, value: string])[];
+
+export interface Response {
+  readonly status: Status;
+  readonly headers: Headers;
+  /** Null where there is none: 201 to an event, 204. */
+  readonly body: string | null;
+}
+
+/** Answers are of the moment and may hold secrets (webhook tokens): no cache may keep them. */
+const JSON_HEADERS: Headers = [
+  ['Content-Type', 'application/json'],
+  ['Cache-Control', 'no-store'],
+];
+const TEXT_HEADERS: Headers = [['Content-Type', 'text/plain; charset=utf-8']];
+const PROBLEM_HEADERS: Headers = [['Content-Type', 'application/problem+json']];
+
+/** Seconds a client is asked to wait when the server cannot take its request just now. */
+const RETRY_AFTER_SECONDS = '1';
+
+const EXTRA_HEADERS: { readonly [K in RejectionKind]?: Headers } = {
+  unauthenticated: [['WWW-Authenticate', 'Bearer']],
+  unavailable: [['Retry-After', RETRY_AFTER_SECONDS]],
+};
+
+export function statusLine(status: Status): string {
+  return `${status} ${REASONS[status]}`;
+}
+
+/** `body` is JSON text. */
+export function json(status: Status, body: string): Response {
+  return { status, headers: JSON_HEADERS, body };
+}
+
+export const CREATED: Response = { status: 201, headers: [], body: null };
+export const NO_CONTENT: Response = { status: 204, headers: [], body: null };
+
+/** The resource answers to the method, and to no other than `allow`. */
+export function options(allow: string): Response {
+  return { status: 204, headers: [['Allow', allow]], body: null };
+}
+
+/**
+ * @param wantsJson the caller's Accept header names a JSON type
+ * @param instance the request id
+ */
+export function errorResponse(
+  rejection: Rejection,
+  wantsJson: boolean,
+  instance: string,
+  extra: Headers = [],
+): Response {
+  const headers = [...(EXTRA_HEADERS[rejection.kind] ?? []), ...extra];
+  return errorBody(STATUS_OF[rejection.kind], rejection.detail, headers, wantsJson, instance);
+}
+
+/** Our own mistake: says so, and nothing about it. */
+export function failure(wantsJson: boolean, instance: string): Response {
+  return errorBody(500, 'the server failed on this request', [], wantsJson, instance);
+}
+
+function errorBody(
+  status: Status,
+  detail: string,
+  headers: Headers,
+  wantsJson: boolean,
+  instance: string,
+): Response {
+  if (!wantsJson) return { status, headers: [...TEXT_HEADERS, ...headers], body: detail };
+  const problem = { type: 'about:blank', title: REASONS[status], status, detail, instance };
+  return { status, headers: [...PROBLEM_HEADERS, ...headers], body: JSON.stringify(problem) };
+}

@@ -1,0 +1,48 @@
+/** A route: one line of the table that requests are matched against, documented by and tested with. */
+import type { ApiKey } from '../domain/key.ts';
+import type { KeyAccess } from './authentication.ts';
+import type { Exchange } from './exchange.ts';
+import type { RequestHead } from './request.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export interface Call {
+  readonly exchange: Exchange;
+  readonly head: RequestHead;
+  /** The path's parameters, in order, as they came. */
+  readonly params: readonly string[];
+}
+
+export interface KeyCall extends Call {
+  /** Who is calling. */
+  readonly key: ApiKey;
+  /** The body of a route that takes JSON; undefined elsewhere. */
+  readonly json: unknown;
+}
+
+export interface RawCall extends Call {
+  /** The body's bytes, good only during the call. */
+  readonly body: Buffer;
+}
+
+interface RouteBase {
+  readonly method: Method;
+  /** Parameters are written `:name`. */
+  readonly path: string;
+}
+
+/** A route for holders of an API key. */
+export interface KeyRoute extends RouteBase {
+  readonly access: KeyAccess;
+  readonly body: 'none' | 'json';
+  readonly handle: (call: KeyCall) => void;
+}
+
+/** A route for callers known by a secret in the path: its handler lets them in or not. */
+export interface WebhookRoute extends RouteBase {
+  readonly access: 'webhook-token';
+  readonly body: 'raw';
+  readonly handle: (call: RawCall) => void;
+}
+
+export type Route = KeyRoute | WebhookRoute;

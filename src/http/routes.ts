@@ -1,0 +1,47 @@
+/** Every route there is. The listener serves this table, and the tests of access are made from it. */
+import * as agents from './agents.ts';
+import type { Api } from './api.ts';
+import * as events from './events.ts';
+import * as integrations from './integrations.ts';
+import type { KeyCall, KeyRoute, RawCall, Route } from './route.ts';
+import * as services from './services.ts';
+import * as webhooks from './webhooks.ts';
+
+type Handler = (api: Api, call: KeyCall) => void;
+type Line = readonly [KeyRoute['method'], string, KeyRoute['access'], KeyRoute['body'], Handler];
+
+const KEY_ROUTES: readonly Line[] = [
+  ['POST', '/v1/agents/register', 'ingest', 'json', agents.registerAgent],
+  ['POST', '/v1/agents/:id/heartbeat', 'ingest', 'none', agents.heartbeat],
+  ['GET', '/v1/agents', 'read-only', 'none', agents.listAgents],
+  ['GET', '/v1/agents/:id', 'read-only', 'none', agents.showAgent],
+  ['POST', '/v1/events', 'ingest', 'json', events.recordEvent],
+  ['GET', '/v1/services', 'any-key', 'none', services.listServices],
+  ['GET', '/v1/services/:id/context', 'any-key', 'none', services.showServiceContext],
+  ['GET', '/v1/integrations', 'read-only', 'none', integrations.listIntegrations],
+  ['POST', '/v1/integrations', 'read-only', 'json', integrations.createIntegration],
+  ['PUT', '/v1/integrations/:id', 'read-only', 'json', integrations.updateIntegration],
+  ['DELETE', '/v1/integrations/:id', 'read-only', 'none', integrations.deleteIntegration],
+  ['POST', '/v1/integrations/:id/rotate-token', 'read-only', 'none', integrations.rotateToken],
+];
+
+export function routes(api: Api): Route[] {
+  return [
+    ...KEY_ROUTES.map(
+      ([method, path, access, body, handle]): Route => ({
+        method,
+        path,
+        access,
+        body,
+        handle: (call: KeyCall) => handle(api, call),
+      }),
+    ),
+    {
+      method: 'POST',
+      path: '/webhooks/:type/:token',
+      access: 'webhook-token',
+      body: 'raw',
+      handle: (call: RawCall) => webhooks.receiveWebhook(api, call),
+    },
+  ];
+}

@@ -1,0 +1,144 @@
+/** What bodies must look like (zod), and which sentence says what is wrong with one. */
+import { z } from 'zod';
+import type { ContextEvent } from '../domain/event.ts';
+import { EVENT_TYPES } from '../domain/event.ts';
+import { DIRECTIONS, INTEGRATION_TYPES } from '../domain/integration.ts';
+import { LIMITS } from '../domain/limits.ts';
+import { badInput, type Rejection } from '../domain/rejection.ts';
+
+const name = z.string().min(1).max(LIMITS.nameLength);
+/** Senders write an absent optional as null as often as they leave it out. */
+const optional = (maxLength: number) => z.string().max(maxLength).nullish();
+
+const YEAR_1_MS = Date.parse('0001-01-01T00:00:00Z');
+const YEAR_10000_MS = Date.parse('9999-12-31T23:59:59.999Z') + 1;
+
+/** ISO 8601 with a time zone, so that it names one moment; of the years that ISO 8601 gives four digits in UTC. */
+const timestamp = z.iso.datetime({ offset: true }).transform((text, context) => {
+  const milliseconds = Date.parse(text);
+  if (!(milliseconds >= YEAR_1_MS && milliseconds < YEAR_10000_MS)) {
+    context.addIssue({ code: 'custom', message: 'there is no such time in the years 1 to 9999' });
+  }
+  return milliseconds;
+});
+
+/** POST /v1/events. Fields stand in the order in which they are complained about; unknown ones are let be. */
+export const eventSchema = z.object({
+  service_name: name,
+  vendor: name,
+  entity: name,
+  confidence: z.number().gt(0).lte(1),
+  ttl_seconds: z.int().gt(0).lte(LIMITS.ttlSeconds),
+  event_type: z.enum(EVENT_TYPES),
+  old_value: optional(LIMITS.valueLength),
+  new_value: optional(LIMITS.valueLength),
+  actor: optional(LIMITS.nameLength),
+  sha: optional(LIMITS.shaLength),
+  timestamp: timestamp.nullish(),
+  raw_line: optional(LIMITS.rawLineLength),
+});
+
+export const registrationSchema = z.object({
+  hostname: name,
+  name: name.nullish(),
+  version: optional(LIMITS.nameLength),
+});
+
+export const newIntegrationSchema = z.object({
+  type: z.enum(INTEGRATION_TYPES),
+  direction: z.enum(DIRECTIONS),
+});
+
+/** PUT replaces `config`, and nothing else of an integration can be written. */
+export const integrationUpdateSchema = z.strictObject({
+  config: z.custom<object>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
+    message: 'config must be an object',
+  }),
+});
+
+/** The event in a body, or what is wrong with it. */
+export function readEvent(body: unknown): ContextEvent | Rejection {
+  const parsed = eventSchema.safeParse(body);
+  if (!parsed.success) return badInput(eventComplaint(body, parsed.error));
+  const { data } = parsed;
+  return {
+    serviceName: data.service_name,
+    vendor: data.vendor,
+    entity: data.entity,
+    eventType: data.event_type,
+    oldValue: data.old_value ?? null,
+    newValue: data.new_value ?? null,
+    actor: data.actor ?? null,
+    sha: data.sha ?? null,
+    confidence: data.confidence,
+    ttlSeconds: data.ttl_seconds,
+    timestampMs: data.timestamp ?? null,
+    rawLine: data.raw_line ?? null,
+  };
+}
+
+/** A body read by a schema, or the first thing that is wrong with it. */
+export function read<T>(
+  schema: z.ZodType<T>,
+  body: unknown,
+): { readonly type: 'read'; readonly data: T } | Rejection {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return { type: 'read', data: parsed.data };
+  return badInput(complaint(body, parsed.error));
+}
+
+function eventComplaint(body: unknown, error: z.ZodError): string {
+  const wrong = new Set(error.issues.map((issue) => issue.path[0]));
+  const required = ['service_name', 'vendor', 'entity'];
+  if (required.some((field) => wrong.has(field) && isMissing(body, field))) {
+    return 'service_name, vendor, and entity are required';
+  }
+  const field = required.find((name) => wrong.has(name));
+  if (field !== undefined) return complaint(body, error);
+  if (wrong.has('confidence')) return 'confidence must be between 0 and 1';
+  if (wrong.has('ttl_seconds') && !isFractionOrTooLong(body)) return 'ttl_seconds must be positive';
+  return complaint(body, error);
+}
+
+function isMissing(body: unknown, field: string): boolean {
+  const value = memberOf(body, field);
+  return value === undefined || value === null || value === '';
+}
+
+function isFractionOrTooLong(body: unknown): boolean {
+  const value = memberOf(body, 'ttl_seconds');
+  return typeof value === 'number' && value > 0;
+}
+
+function memberOf(body: unknown, field: string): unknown {
+  return typeof body === 'object' && body !== null
+    ? new Map<string, unknown>(Object.entries(body)).get(field)
+    : undefined;
+}
+
+function complaint(body: unknown, error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (issue === undefined) return 'the body is not acceptable';
+  const field = issue.path.join('.');
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return `unknown field ${issue.keys.join(', ')}: only config can be updated`;
+    case 'invalid_type':
+      if (field === '') return 'the body must be a JSON object';
+      if (isMissing(body, field)) return `${field} is required`;
+      return `${field} must be ${issue.expected === 'int' ? 'an integer' : `a ${issue.expected}`}`;
+    case 'invalid_value':
+      return isMissing(body, field)
+        ? `${field} is required`
+        : `${field} must be one of ${issue.values.join(', ')}`;
+    case 'too_small':
+      return isMissing(body, field) ? `${field} is required` : `${field} must be more than ${issue.minimum}`;
+    case 'too_big':
+      if (issue.origin === 'string') return `${field} must be at most ${issue.maximum} characters long`;
+      return `${field} must be at most ${issue.maximum}`;
+    case 'invalid_format':
+      return `${field} must be an ISO 8601 time with a time zone, such as 2026-01-31T12:00:00Z`;
+    default:
+      return field === '' ? issue.message : `${field}: ${issue.message}`;
+  }
+}

@@ -1,0 +1,41 @@
+import { alertsIn, verify } from '../alerting/inbound.ts';
+import { deliveryId } from '../domain/ids.ts';
+import { LIMITS } from '../domain/limits.ts';
+import { badInput, forbidden, NOT_FOUND, NOT_JSON, unauthenticated } from '../domain/rejection.ts';
+import { readJson } from '../lib/json.ts';
+import { type Api, carryOut } from './api.ts';
+import { isJsonType } from './request.ts';
+import { json } from './responses.ts';
+import type { RawCall } from './route.ts';
+
+const OUTBOUND_ONLY = forbidden('this integration is outbound only: it takes no alerts');
+const BAD_SIGNATURE = unauthenticated('the signature is missing or does not match');
+
+/**
+ * POST /webhooks/{type}/{token}: the delivery is kept, then answered; what it means is worked out afterwards.
+ * A token that is unknown, rotated, deleted or of another type looks like a path that does not exist.
+ */
+export function receiveWebhook(api: Api, { exchange, head, params, body }: RawCall): void {
+  const [type, token] = params;
+  const integration = api.state.integrationsByToken.get(token ?? '')?.context;
+  if (integration === undefined || integration.type !== type) return exchange.reject(NOT_FOUND);
+  if (integration.direction === 'outbound') return exchange.reject(OUTBOUND_ONLY);
+  if (!isJsonType(head.contentType)) return exchange.reject(NOT_JSON);
+  if (!verify(integration.type, integration.configJson, head.signature, body)) {
+    return exchange.reject(BAD_SIGNATURE, []);
+  }
+  const reading = readJson(body);
+  if (reading.type === 'refused') return exchange.reject(badInput(reading.detail));
+
+  const accepted = alertsIn(integration.type, reading.value);
+  const toolId = head.webhookId;
+  const command = {
+    type: 'receive-delivery',
+    tenantId: integration.tenantId,
+    integrationId: integration.id,
+    deliveryId: deliveryId(api.entropy.uuid()),
+    toolDeliveryId: toolId !== '' && toolId.length <= LIMITS.toolDeliveryIdLength ? toolId : null,
+    bodyJson: reading.text,
+  } as const;
+  carryOut(api, exchange, command, () => json(202, JSON.stringify({ accepted })));
+}

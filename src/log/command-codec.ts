@@ -1,0 +1,254 @@
+/**
+ * Commands as msgpack: positional arrays, the command's code first. Positions are only ever added at the
+ * end and codes never reused, so that a log outlives the program that wrote it. No msgpack maps: what has
+ * the sender's own keys (an integration's config, a webhook's body) travels as JSON text, since msgpackr
+ * renames keys such as `__proto__`.
+ */
+import { Packr, RESERVE_START_SPACE, RESET_BUFFER_MODE } from 'msgpackr';
+import type { Command, CommandType } from '../domain/command.ts';
+import { type ContextEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
+import { agentId, deliveryId, integrationId, keyId, tenantId } from '../domain/ids.ts';
+import {
+  DIRECTIONS,
+  type Direction,
+  INTEGRATION_TYPES,
+  type IntegrationType,
+} from '../domain/integration.ts';
+import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
+import { FRAME_BYTES } from './record.ts';
+
+const CODES: { readonly [T in CommandType]: number } = {
+  'record-events': 1,
+  heartbeat: 2,
+  'register-agent': 3,
+  'create-tenant': 4,
+  'create-key': 5,
+  'revoke-key': 6,
+  'create-integration': 7,
+  'configure-integration': 8,
+  'delete-integration': 9,
+  'rotate-token': 10,
+  'receive-delivery': 11,
+};
+
+const packr = new Packr({ useRecords: false });
+const packOptions = RESERVE_START_SPACE | RESET_BUFFER_MODE | FRAME_BYTES;
+
+/**
+ * A command as a record whose frame is still to be filled in: the payload starts at `FRAME_BYTES`.
+ * The bytes are good until the next call, which reuses them.
+ */
+export function encodeCommand(command: Command): Buffer {
+  return packr.pack(fieldsOf(command), packOptions);
+}
+
+/** The command in a payload. Throws where there is none, which a record whose CRC is right never shows. */
+export function decodeCommand(bytes: Buffer, start: number, end: number): Command {
+  const fields: unknown = packr.unpack(bytes, { start, end });
+  if (!Array.isArray(fields)) throw new Error('a record that holds no command');
+  return commandOf(new Fields(fields));
+}
+
+function fieldsOf(command: Command): unknown[] {
+  const code = CODES[command.type];
+  switch (command.type) {
+    case 'record-events':
+      return [code, command.tenantId, command.agentId, command.events.map(eventFields)];
+    case 'heartbeat':
+      return [code, command.tenantId, command.agentId];
+    case 'register-agent': {
+      const { tenantId, agentId, keyId, hostname, name, version } = command;
+      return [code, tenantId, agentId, keyId, hostname, name, version];
+    }
+    case 'create-tenant':
+      return [code, command.tenantId, command.name];
+    case 'create-key': {
+      const { tenantId, keyId, kind, name, hash } = command;
+      return [code, tenantId, keyId, KEY_KINDS.indexOf(kind), name, hash];
+    }
+    case 'revoke-key':
+      return [code, command.tenantId, command.keyId];
+    case 'create-integration': {
+      const { tenantId, integrationId, integrationType, direction, token } = command;
+      const type = INTEGRATION_TYPES.indexOf(integrationType);
+      return [code, tenantId, integrationId, type, DIRECTIONS.indexOf(direction), token];
+    }
+    case 'configure-integration':
+      return [code, command.tenantId, command.integrationId, command.configJson];
+    case 'delete-integration':
+      return [code, command.tenantId, command.integrationId];
+    case 'rotate-token':
+      return [code, command.tenantId, command.integrationId, command.token];
+    case 'receive-delivery': {
+      const { tenantId, integrationId, deliveryId, toolDeliveryId, bodyJson } = command;
+      return [code, tenantId, integrationId, deliveryId, toolDeliveryId, bodyJson];
+    }
+  }
+}
+
+function commandOf(fields: Fields): Command {
+  const code = fields.number();
+  const tenant = tenantId(fields.text());
+  switch (code) {
+    case CODES['record-events']:
+      return {
+        type: 'record-events',
+        tenantId: tenant,
+        agentId: agentId(fields.text()),
+        events: fields.list(eventOf),
+      };
+    case CODES.heartbeat:
+      return { type: 'heartbeat', tenantId: tenant, agentId: agentId(fields.text()) };
+    case CODES['register-agent']:
+      return {
+        type: 'register-agent',
+        tenantId: tenant,
+        agentId: agentId(fields.text()),
+        keyId: keyId(fields.text()),
+        hostname: fields.text(),
+        name: fields.textOrNull(),
+        version: fields.textOrNull(),
+      };
+    case CODES['create-tenant']:
+      return { type: 'create-tenant', tenantId: tenant, name: fields.text() };
+    case CODES['create-key']:
+      return {
+        type: 'create-key',
+        tenantId: tenant,
+        keyId: keyId(fields.text()),
+        kind: fields.member<KeyKind>(KEY_KINDS),
+        name: fields.textOrNull(),
+        hash: fields.text(),
+      };
+    case CODES['revoke-key']:
+      return { type: 'revoke-key', tenantId: tenant, keyId: keyId(fields.text()) };
+    case CODES['create-integration']:
+      return {
+        type: 'create-integration',
+        tenantId: tenant,
+        integrationId: integrationId(fields.text()),
+        integrationType: fields.member<IntegrationType>(INTEGRATION_TYPES),
+        direction: fields.member<Direction>(DIRECTIONS),
+        token: fields.text(),
+      };
+    case CODES['configure-integration']:
+      return {
+        type: 'configure-integration',
+        tenantId: tenant,
+        integrationId: integrationId(fields.text()),
+        configJson: fields.text(),
+      };
+    case CODES['delete-integration']:
+      return { type: 'delete-integration', tenantId: tenant, integrationId: integrationId(fields.text()) };
+    case CODES['rotate-token']:
+      return {
+        type: 'rotate-token',
+        tenantId: tenant,
+        integrationId: integrationId(fields.text()),
+        token: fields.text(),
+      };
+    case CODES['receive-delivery']:
+      return {
+        type: 'receive-delivery',
+        tenantId: tenant,
+        integrationId: integrationId(fields.text()),
+        deliveryId: deliveryId(fields.text()),
+        toolDeliveryId: fields.textOrNull(),
+        bodyJson: fields.text(),
+      };
+    default:
+      throw new Error(`command code ${code}: the log was written by a later version`);
+  }
+}
+
+function eventFields(event: ContextEvent): unknown[] {
+  return [
+    event.serviceName,
+    event.vendor,
+    event.entity,
+    EVENT_TYPES.indexOf(event.eventType),
+    event.oldValue,
+    event.newValue,
+    event.actor,
+    event.sha,
+    event.confidence,
+    event.ttlSeconds,
+    event.timestampMs,
+    event.rawLine,
+  ];
+}
+
+function eventOf(fields: Fields): ContextEvent {
+  return {
+    serviceName: fields.text(),
+    vendor: fields.text(),
+    entity: fields.text(),
+    eventType: fields.member<EventType>(EVENT_TYPES),
+    oldValue: fields.textOrNull(),
+    newValue: fields.textOrNull(),
+    actor: fields.textOrNull(),
+    sha: fields.textOrNull(),
+    confidence: fields.number(),
+    ttlSeconds: fields.number(),
+    timestampMs: fields.numberOrNull(),
+    rawLine: fields.textOrNull(),
+  };
+}
+
+/** Takes the fields of an array one after the other, each checked to be what it must be. */
+class Fields {
+  readonly #values: readonly unknown[];
+  #next = 0;
+
+  constructor(values: readonly unknown[]) {
+    this.#values = values;
+  }
+
+  text(): string {
+    const value = this.#take();
+    if (typeof value !== 'string') throw this.#wrong('text');
+    return value;
+  }
+
+  textOrNull(): string | null {
+    const value = this.#take();
+    if (value !== null && typeof value !== 'string') throw this.#wrong('text or null');
+    return value;
+  }
+
+  number(): number {
+    const value = this.#take();
+    if (typeof value !== 'number') throw this.#wrong('a number');
+    return value;
+  }
+
+  numberOrNull(): number | null {
+    const value = this.#take();
+    if (value !== null && typeof value !== 'number') throw this.#wrong('a number or null');
+    return value;
+  }
+
+  member<T extends string>(members: readonly T[]): T {
+    const member = members[this.number()];
+    if (member === undefined) throw this.#wrong(`an index into ${members.join(', ')}`);
+    return member;
+  }
+
+  list<T>(read: (fields: Fields) => T): T[] {
+    const value = this.#take();
+    if (!Array.isArray(value)) throw this.#wrong('a list');
+    return value.map((element: unknown) => {
+      if (!Array.isArray(element)) throw this.#wrong('a list of arrays');
+      return read(new Fields(element));
+    });
+  }
+
+  #take(): unknown {
+    const value = this.#values[this.#next++];
+    return value === undefined ? null : value;
+  }
+
+  #wrong(expected: string): Error {
+    return new Error(`field ${this.#next - 1} of a command should be ${expected}`);
+  }
+}

@@ -1,0 +1,34 @@
+/** What can go wrong with a log: each error has its owner, named beside it. */
+
+/** The disk does not take writes just now. Nothing was logged; the next append tries again. Owner: pipeline. */
+export class LogUnavailable extends Error {
+  constructor(cause: unknown) {
+    super(`the log cannot be written: ${messageOf(cause)}`, { cause });
+    this.name = 'LogUnavailable';
+  }
+}
+
+/** A sync failed, so what is on disk is not known any more: the process must end. Owner: main. */
+export class SyncFailed extends Error {
+  constructor(cause: unknown) {
+    super(`the log could not be made durable: ${messageOf(cause)}`, { cause });
+    this.name = 'SyncFailed';
+  }
+}
+
+/** What is on disk is not what was written. Never mended unasked. Owner: the operator. */
+export class LogDamaged extends Error {
+  readonly segment: string;
+  readonly offset: number;
+
+  constructor(segment: string, offset: number, reason: string) {
+    super(`${segment} is damaged at byte ${offset}: ${reason}`);
+    this.name = 'LogDamaged';
+    this.segment = segment;
+    this.offset = offset;
+  }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,89 @@
+/** Reading a segment from front to back, a chunk at a time. */
+import { type DiskFile, readFully } from '../lib/disk.ts';
+import { FRAME_BYTES, type RecordFrame, readFrame } from './record.ts';
+import { HEADER_BYTES } from './segment.ts';
+
+/** Large enough that system calls vanish beside decoding, small enough to yield to the event loop between. */
+const CHUNK_BYTES = 1024 * 1024;
+
+export interface ScannedRecord {
+  readonly frame: RecordFrame;
+  /** Where the record starts in its segment. */
+  readonly offset: number;
+  /** The bytes it was read into, good until the next record, and where its payload stands in them. */
+  readonly bytes: Buffer;
+  readonly payloadStart: number;
+  readonly payloadEnd: number;
+}
+
+export type ScanEnd =
+  /** Every byte was part of a record. */
+  | { readonly type: 'complete'; readonly offset: number }
+  /** The bytes from `offset` on are no record. */
+  | { readonly type: 'bad'; readonly offset: number; readonly reason: string };
+
+/** Scans the records of a segment file, after its header. */
+export class SegmentScan {
+  readonly #file: DiskFile;
+  readonly #seed: number;
+  readonly #sizeBytes: number;
+  #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  #offset = HEADER_BYTES;
+
+  constructor(file: DiskFile, seed: number) {
+    this.#file = file;
+    this.#seed = seed;
+    this.#sizeBytes = file.sizeBytes();
+  }
+
+  /** Reads one chunk and hands over its records; answers how the segment ends once it has been read. */
+  step(visit: (record: ScannedRecord) => void): ScanEnd | undefined {
+    const left = this.#sizeBytes - this.#offset;
+    if (left === 0) return { type: 'complete', offset: this.#offset };
+
+    const length = readFully(this.#file, this.#chunk, Math.min(left, this.#chunk.length), this.#offset);
+    const bytes = this.#chunk.subarray(0, length);
+    const chunkOffset = this.#offset;
+    let at = 0;
+    while (at < length) {
+      const frame = readFrame(bytes, at, this.#seed);
+      if (frame.type === 'bad') return { type: 'bad', offset: this.#offset, reason: frame.reason };
+      if (frame.type === 'incomplete') {
+        if (frame.neededBytes > this.#sizeBytes - this.#offset) {
+          return { type: 'bad', offset: this.#offset, reason: 'the file ends inside a record' };
+        }
+        // A record larger than the chunk: make room for it. Otherwise it starts the next chunk.
+        if (frame.neededBytes > this.#chunk.length) this.#chunk = Buffer.allocUnsafe(frame.neededBytes);
+        break;
+      }
+      const payloadEnd = at + frame.totalBytes;
+      visit({ frame, offset: chunkOffset + at, bytes, payloadStart: at + FRAME_BYTES, payloadEnd });
+      at = payloadEnd;
+      this.#offset = chunkOffset + at;
+    }
+    return undefined;
+  }
+}
+
+/**
+ * Looks for a record at any byte after a bad one. A frame there is told from noise by its CRC; the sequence
+ * number, checked first, keeps the search cheap.
+ */
+export function findRecordAfter(
+  file: DiskFile,
+  seed: number,
+  offset: number,
+  lastSequence: number,
+): { readonly offset: number; readonly frame: RecordFrame } | undefined {
+  const size = file.sizeBytes() - offset;
+  const bytes = Buffer.allocUnsafe(size);
+  const length = readFully(file, bytes, size, offset);
+  for (let at = 1; at + FRAME_BYTES <= length; at += 1) {
+    const sequence = bytes.readDoubleLE(at + 8);
+    if (!Number.isSafeInteger(sequence) || sequence <= lastSequence || sequence > lastSequence + length)
+      continue;
+    const frame = readFrame(bytes, at, seed);
+    if (frame.type === 'record') return { offset: offset + at, frame };
+  }
+  return undefined;
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+/**
+ * The command line. Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong usage.
+ */
+import { Command, CommanderError } from 'commander';
+import { keysCommand, tenantsCommand } from './cli/admin.ts';
+import { printError } from './cli/output.ts';
+import { serveCommand } from './cli/serve.ts';
+
+const program = new Command('foreshock')
+  .description('What changed just before the alert.')
+  .addCommand(serveCommand())
+  .addCommand(keysCommand())
+  .addCommand(tenantsCommand());
+
+const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)];
+for (const command of everyCommand(program)) {
+  command.exitOverride().showHelpAfterError('(see --help)').allowExcessArguments(false);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    // Commander has said what is wrong, or printed the help that was asked for.
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+  } else {
+    printError(`foreshock: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,27 @@
+// uWebSockets.js comes as one optional package a Node version, and npm picks the one for the Node that
+// runs npm, not for the pinned Node 22 that runs Foreshock. Where the two differ, a second install run by
+// the pinned Node fetches the binary that fits. Plain JavaScript: it must run before anything else works.
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+
+function binaryLoads() {
+  try {
+    require('uWebSockets.js');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+if (!binaryLoads()) {
+  const npm = process.env['npm_execpath'];
+  if (npm === undefined) {
+    console.error('foreshock: run this through npm (npm install), so that it can fetch the server binary');
+    process.exit(1);
+  }
+  const args = [npm, 'install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}

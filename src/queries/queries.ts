@@ -1,0 +1,140 @@
+/**
+ * Queries: everything that is read. Each takes the tenant it reads for, and finds what belongs to that
+ * tenant alone: ids of another tenant are ids of nothing. Answers are JSON text.
+ */
+
+import type { State, Tenant } from '../commands/state.ts';
+import type { TenantId } from '../domain/ids.ts';
+import type { ApiKey } from '../domain/key.ts';
+import { NOT_FOUND, type Rejection } from '../domain/rejection.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Snapshots, Table } from '../snapshots/snapshots.ts';
+import { type AgentViewOptions, agentDetail, agentEntry, agentRow, registeredAgent } from './agents.ts';
+import { type EventLogRequest, eventLog, type ReadRecord } from './event-log.ts';
+import { integrationEntry, integrationJson, integrationRow } from './integrations.ts';
+import { serviceEntry, serviceRow, windowJson } from './services.ts';
+
+export interface QueriesOptions extends AgentViewOptions {
+  readonly state: State;
+  readonly snapshots: Snapshots;
+  /** Reads an event's record back from the log. */
+  readonly readRecord: ReadRecord;
+  /** The same time that commands are stamped with. */
+  readonly time: Clock;
+  /** What webhook URLs start with; known once the server listens. */
+  readonly baseUrl: () => string;
+}
+
+export type Found = { readonly type: 'found'; readonly json: string };
+
+function found(json: string): Found {
+  return { type: 'found', json };
+}
+
+export class Queries {
+  readonly #options: QueriesOptions;
+
+  constructor(options: QueriesOptions) {
+    this.#options = options;
+  }
+
+  /** The agent that a key stands for, as the answer to its registration. */
+  registeredAgent(key: ApiKey): Found | Rejection {
+    const agent = this.#tenant(key.tenantId)?.agents.get(key.agentId);
+    if (agent === undefined) return NOT_FOUND;
+    return found(registeredAgent(key.tenantId, agent, this.#options.time.now(), this.#options));
+  }
+
+  /** Whether a tenant has an agent of this id. */
+  hasAgent(tenantId: TenantId, id: string): boolean {
+    return findById(this.#tenant(tenantId)?.agents, id) !== undefined;
+  }
+
+  agents(tenantId: TenantId): Found {
+    const agents = this.#tenant(tenantId)?.agents;
+    const nowMs = this.#options.time.now();
+    return this.#list(tenantId, 'agents', (row, id) => {
+      const agent = findById(agents, id);
+      return agent && agentEntry(row, agent, nowMs, this.#options);
+    });
+  }
+
+  agent(tenantId: TenantId, id: string, request: EventLogRequest): Found | Rejection {
+    const agent = findById(this.#tenant(tenantId)?.agents, id);
+    if (agent === undefined) return NOT_FOUND;
+    const nowMs = this.#options.time.now();
+    const detail = agentDetail(tenantId, agent, nowMs, this.#options);
+    return found(
+      JSON.stringify({
+        agent: detail,
+        ...eventLog(tenantId, agent.history, request, nowMs, this.#options.readRecord),
+      }),
+    );
+  }
+
+  services(tenantId: TenantId): Found {
+    const services = this.#tenant(tenantId)?.services;
+    return this.#list(tenantId, 'services', (row, id) => {
+      const service = findById(services, id);
+      return service && serviceEntry(row, service);
+    });
+  }
+
+  serviceContext(tenantId: TenantId, id: string): Found | Rejection {
+    const service = findById(this.#tenant(tenantId)?.services, id);
+    if (service === undefined) return NOT_FOUND;
+    return found(windowJson(service, this.#options.time.now()));
+  }
+
+  integrations(tenantId: TenantId): Found {
+    const baseUrl = this.#options.baseUrl();
+    const integrations = this.#tenant(tenantId)?.integrations;
+    return this.#list(tenantId, 'integrations', (row, id) => {
+      const integration = findById(integrations, id);
+      return integration && integrationEntry(row, integration, baseUrl);
+    });
+  }
+
+  integration(tenantId: TenantId, id: string): Found | Rejection {
+    const integration = findById(this.#tenant(tenantId)?.integrations, id);
+    if (integration === undefined) return NOT_FOUND;
+    return found(integrationJson(integration, this.#options.baseUrl()));
+  }
+
+  #list(tenantId: TenantId, table: Table, entry: (row: string, id: string) => string | undefined): Found {
+    const entries: string[] = [];
+    for (const [id, row] of this.#options.snapshots.rows(tenantId, table)) {
+      const text = entry(row, id);
+      if (text !== undefined) entries.push(text);
+    }
+    return found(`[${entries.join(',')}]`);
+  }
+
+  #tenant(tenantId: TenantId): Tenant | undefined {
+    return this.#options.state.tenants.get(tenantId);
+  }
+}
+
+/** A snapshot row's text, for `Snapshots`. */
+export function describe(state: State, tenantId: TenantId, table: Table, id: string): string | undefined {
+  const tenant = state.tenants.get(tenantId);
+  switch (table) {
+    case 'agents': {
+      const agent = findById(tenant?.agents, id);
+      return agent && agentRow(agent);
+    }
+    case 'services': {
+      const service = findById(tenant?.services, id);
+      return service && serviceRow(tenantId, service);
+    }
+    case 'integrations': {
+      const integration = findById(tenant?.integrations, id);
+      return integration && integrationRow(integration);
+    }
+  }
+}
+
+/** Looks up an id that came from outside: any text, which may or may not be an id of the kind. */
+function findById<Id extends string, T>(things: ReadonlyMap<Id, T> | undefined, id: string): T | undefined {
+  return things?.get(id as Id);
+}
