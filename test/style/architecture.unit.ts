@@ -1,0 +1,163 @@
+/** The rules of src/README.md that a machine can hold the code to. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const SRC = join(ROOT, 'src');
+
+/** Which folders of src a folder may import from. Files at the top of src (engine, server, main …) may import all. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  lib: [],
+  log: ['domain', 'lib'],
+  actors: ['domain', 'lib'],
+  windows: ['domain', 'lib'],
+  timers: ['domain', 'lib'],
+  snapshots: ['domain', 'lib'],
+  alerting: ['domain', 'lib'],
+  commands: ['log', 'actors', 'windows', 'timers', 'snapshots', 'domain', 'lib'],
+  queries: ['commands', 'actors', 'windows', 'snapshots', 'domain', 'lib'],
+  http: ['commands', 'queries', 'alerting', 'domain', 'lib'],
+  admin: ['commands', 'domain', 'lib'],
+  client: ['domain', 'lib'],
+  agent: ['client', 'domain', 'lib'],
+  cli: ['agent', 'client', 'admin', 'commands', 'domain', 'lib', '(top)'],
+};
+
+/** Packages that one folder alone knows. */
+const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  'uWebSockets.js': ['http'],
+  tinybase: ['snapshots'],
+  xstate: ['actors'],
+  msgpackr: ['log'],
+  commander: ['cli', '(top)'],
+  pino: ['lib'],
+};
+
+/** Calls that hide time, chance or output, and the files that own them. */
+const BANNED: readonly { readonly call: RegExp; readonly owners: readonly string[] }[] = [
+  { call: /\bDate\.now\(/, owners: ['lib/clock.ts'] },
+  { call: /\bnew Date\(\)/, owners: [] },
+  { call: /\bMath\.random\(/, owners: [] },
+  { call: /\brandom(?:Bytes|UUID)\(/, owners: ['lib/entropy.ts', 'log/log.ts'] },
+  { call: /\bconsole\./, owners: ['postinstall.mjs'] },
+  { call: /\bprocess\.std(?:out|err)\b/, owners: ['cli/output.ts'] },
+  { call: /\bprocess\.exit\(/, owners: ['cli/serve.ts', 'postinstall.mjs'] },
+  { call: /\bas unknown as\b/, owners: [] },
+  { call: /\bas any\b/, owners: [] },
+  { call: /@ts-(?:ignore|expect-error|nocheck)/, owners: [] },
+  { call: /biome-ignore/, owners: [] },
+];
+
+const MAX_FILE_LINES = 300;
+
+interface SourceFile {
+  /** Relative to src, with slashes. */
+  readonly path: string;
+  readonly folder: string;
+  readonly text: string;
+  /** Without comments. */
+  readonly code: string;
+  readonly imports: readonly string[];
+}
+
+function sourceFiles(directory: string): SourceFile[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:ts|mjs)$/.test(name))
+    .map((name) => {
+      const text = readFileSync(join(directory, name), 'utf8');
+      const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+      const imports = [...code.matchAll(/\bfrom '([^']+)'|\bimport '([^']+)'|\bimport\('([^']+)'\)/g)].map(
+        (match) => match[1] ?? match[2] ?? match[3] ?? '',
+      );
+      return { path: name, folder: folderOf(name), text, code, imports };
+    });
+}
+
+function folderOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : '(top)';
+}
+
+const files = sourceFiles(SRC);
+
+describe('the architecture', () => {
+  it('gives every folder of src a place in the table of imports', () => {
+    const folders = new Set(files.map((file) => file.folder).filter((folder) => folder !== '(top)'));
+    expect([...folders].sort()).toEqual(Object.keys(MAY_IMPORT).sort());
+  });
+
+  it('lets imports point one way', () => {
+    const wrong = files
+      .filter((file) => file.folder !== '(top)')
+      .flatMap((file) =>
+        file.imports
+          .filter((specifier) => specifier.startsWith('.'))
+          .map((specifier) => folderOf(relative(SRC, resolve(SRC, file.path, '..', specifier))))
+          .filter((folder) => folder !== file.folder && !MAY_IMPORT[file.folder]?.includes(folder))
+          .map((folder) => `${file.path} imports ${folder}/`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps each library behind the folder that owns it', () => {
+    const wrong = files.flatMap((file) =>
+      file.imports
+        .filter((specifier) => OWNERS[specifier]?.includes(file.folder) === false)
+        .map((specifier) => `${file.path} imports ${specifier}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no cycles between files', () => {
+    const edges = new Map(
+      files.map((file) => [
+        file.path,
+        file.imports
+          .filter((specifier) => specifier.startsWith('.'))
+          .map((specifier) => relative(SRC, resolve(SRC, file.path, '..', specifier))),
+      ]),
+    );
+    const done = new Set<string>();
+    const visit = (path: string, trail: readonly string[]): void => {
+      if (trail.includes(path))
+        throw new Error(`a cycle: ${[...trail.slice(trail.indexOf(path)), path].join(' → ')}`);
+      if (done.has(path)) return;
+      for (const next of edges.get(path) ?? []) visit(next, [...trail, path]);
+      done.add(path);
+    };
+    for (const path of edges.keys()) visit(path, []);
+    expect(done.size).toBe(files.length);
+  });
+});
+
+describe('the source', () => {
+  it.each(BANNED)('uses $call only where it is owned', ({ call, owners }) => {
+    const wrong = files
+      .filter((file) => call.test(file.code) && !owners.includes(file.path))
+      .map((file) => file.path);
+    expect(wrong).toEqual([]);
+  });
+
+  it(`has no file of more than ${MAX_FILE_LINES} lines`, () => {
+    const long = files
+      .map((file) => ({ path: file.path, lines: file.text.split('\n').length }))
+      .filter((file) => file.lines > MAX_FILE_LINES);
+    expect(long).toEqual([]);
+  });
+
+  it('exports nothing that nothing uses', () => {
+    const everything = [...files, ...sourceFiles(join(ROOT, 'test')), ...sourceFiles(join(ROOT, 'bench'))];
+    const unused = files.flatMap((file) =>
+      [...file.code.matchAll(/^export (?:async )?(?:const|function|class|type|interface) (\w+)/gm)]
+        .map((match) => match[1] ?? '')
+        .filter((name) => {
+          const word = new RegExp(`\\b${name}\\b`, 'g');
+          const inFile = file.code.match(word)?.length ?? 0;
+          return inFile < 2 && !everything.some((other) => other.path !== file.path && word.test(other.code));
+        })
+        .map((name) => `${file.path}: ${name}`),
+    );
+    expect(unused).toEqual([]);
+  });
+});
