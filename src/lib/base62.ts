@@ -1,5 +1,7 @@
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
+const VALUES: ReadonlyMap<string, number> = new Map([...DIGITS].map((digit, value) => [digit, value]));
+
 /** A big-endian number in base 62, padded with zeros to `length` digits. */
 export function toBase62(bytes: Uint8Array, length: number): string {
   let value = 0n;
@@ -9,9 +11,9 @@ export function toBase62(bytes: Uint8Array, length: number): string {
   return text.padStart(length, '0');
 }
 
-/** The same of a safe integer: a key's check part is computed on every request. */
-export function numberToBase62(value: number, length: number): string {
-  let text = '';
-  for (let rest = value; rest > 0; rest = Math.floor(rest / 62)) text = (DIGITS[rest % 62] ?? '') + text;
-  return text.padStart(length, '0');
+/** The number that digits in base 62 spell; NaN where one is no digit. */
+export function fromBase62(text: string): number {
+  let value = 0;
+  for (const digit of text) value = value * 62 + (VALUES.get(digit) ?? Number.NaN);
+  return value;
 }
