@@ -3,15 +3,19 @@
  * The command line. Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong usage.
  */
 import { Command, CommanderError } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
 import { keysCommand, tenantsCommand } from './cli/admin.ts';
+import { agentCommand } from './cli/agent.ts';
 import { printError } from './cli/output.ts';
 import { serveCommand } from './cli/serve.ts';
 
 const program = new Command('foreshock')
   .description('What changed just before the alert.')
+  .version(manifest.version)
   .addCommand(serveCommand())
   .addCommand(keysCommand())
-  .addCommand(tenantsCommand());
+  .addCommand(tenantsCommand())
+  .addCommand(agentCommand(manifest.version));
 
 const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)];
 for (const command of everyCommand(program)) {
