@@ -11,10 +11,12 @@ import { State } from './commands/state.ts';
 import type { Settings } from './config.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Disk } from './lib/disk.ts';
+import type { Entropy } from './lib/entropy.ts';
 import type { Scheduler } from './lib/scheduler.ts';
 import { StopStack } from './lib/stop-stack.ts';
 import { CommandLog } from './log/log.ts';
 import type { LogPosition } from './log/position.ts';
+import { LOG_ID_BYTES } from './log/segment.ts';
 import { describe, Queries } from './queries/queries.ts';
 import { Snapshots } from './snapshots/snapshots.ts';
 
@@ -23,6 +25,7 @@ export interface EngineOptions {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
+  readonly entropy: Entropy;
   /** What webhook URLs start with. */
   readonly baseUrl: () => string;
   /** A broken invariant or a failed sync: the process must end. */
@@ -45,7 +48,7 @@ export interface Engine {
 const RECLAIM_EVERY = 4096;
 
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const { settings, disk, clock, scheduler, baseUrl, onFatal } = options;
+  const { settings, disk, clock, scheduler, entropy, baseUrl, onFatal } = options;
   const stops = new StopStack();
 
   const snapshots: Snapshots = new Snapshots((tenantId, table, id) => describe(state, tenantId, table, id));
@@ -54,11 +57,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     snapshots,
   );
 
-  const { log, mended } = await CommandLog.open(
+  const { log, commands, mended } = await CommandLog.open(
     {
       disk,
       directory: join(settings.dataDirectory, 'log'),
       segmentBytes: settings.segmentBytes,
+      newLogId: Buffer.from(entropy.bytes(LOG_ID_BYTES)).toString('hex'),
+      writes: settings.durability === 'write' ? 'each' : 'grouped',
       pause: () => new Promise((resolve) => scheduler.soon(resolve)),
     },
     (command, stamp, position) => {
@@ -67,7 +72,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     },
   );
   stops.push(() => log.close());
-  const replayed = log.lastStamp.sequence;
+  const replayed = commands;
 
   const time = new LogTime(clock, log.lastStamp.atMs);
   const pipeline = new Pipeline({

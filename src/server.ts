@@ -52,7 +52,15 @@ export async function startServer(
     stops.push(await lockDirectory(settings.dataDirectory));
 
     let baseUrl = settings.baseUrl ?? '';
-    const engine = await openEngine({ settings, disk, clock, scheduler, baseUrl: () => baseUrl, onFatal });
+    const engine = await openEngine({
+      settings,
+      disk,
+      clock,
+      scheduler,
+      entropy,
+      baseUrl: () => baseUrl,
+      onFatal,
+    });
     stops.push(() => engine.close());
     for (const sentence of engine.mended) logger.warn(sentence);
     const { state, pipeline, queries, replayed } = engine;

@@ -105,6 +105,7 @@ async function withoutServer(directory: string, request: AdminRequest): Promise<
       disk: nodeDisk,
       clock: systemClock,
       scheduler: eventLoop,
+      entropy: systemEntropy,
       baseUrl: () => '',
       onFatal: (error) => {
         throw error;

@@ -3,26 +3,30 @@
  *
  *   write   at once: its write(2) survives the death of the process. A sync follows within SYNC_INTERVAL_MS,
  *           so a power cut loses that much at most. Answers stay synchronous, which HTTP pipelining needs.
- *   fsync   after a sync that began after its write. One sync is under way at a time, and all that was
- *           appended meanwhile shares the next: group commit.
+ *   fsync   after a sync that covers it. One sync is under way at a time, and all that was appended meanwhile
+ *           shares the next: group commit.
  *
  * A sync that fails ends the process: the kernel may drop the pages it could not write and report success
- * ever after ("fsyncgate"), so no later sync can be believed.
+ * ever after ("fsyncgate"), so no later sync can be believed. One that does not come back within STALL_MS
+ * means a disk that hangs: nothing more is taken until it does, so that what a power cut could lose stays bounded.
  */
-
 import type { Scheduler } from '../lib/scheduler.ts';
-import type { CommandLog } from '../log/log.ts';
+import { LogUnavailable } from '../log/errors.ts';
+import type { LogWriter } from '../log/tip.ts';
 
 export const DURABILITIES = ['write', 'fsync'] as const;
 export type Durability = (typeof DURABILITIES)[number];
 
 const SYNC_INTERVAL_MS = 100;
+const STALL_MS = 2000;
 
 export interface CommitOptions<Entry> {
-  readonly log: CommandLog;
+  readonly log: Pick<LogWriter, 'makeDurable'>;
   readonly scheduler: Scheduler;
-  /** Called for every entry, in the order they were appended. */
+  /** Called for every entry, in the order they were appended … */
   readonly commit: (entry: Entry) => void;
+  /** … or, where the disk took it not and the log has forgotten it, this. */
+  readonly abandon: (entry: Entry, error: LogUnavailable) => void;
   /** Called at most once; the process must end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -30,8 +34,8 @@ export interface CommitOptions<Entry> {
 export interface CommitQueue<Entry> {
   /** Takes an entry whose command has just been appended. */
   appended(entry: Entry): void;
-  /** Entries that wait to be committed. */
-  readonly waiting: number;
+  /** A sync is overdue: nothing may be appended. */
+  readonly stalled: boolean;
   /** Calls back once nothing waits and no sync is under way; nothing may be appended meanwhile. */
   whenIdle(done: () => void): void;
 }
@@ -43,88 +47,123 @@ export function commitQueue<Entry>(
   return durability === 'write' ? new WriteThrough(options) : new GroupCommit(options);
 }
 
+/** One sync at a time, watched. */
+class Syncing {
+  readonly #log: CommitOptions<unknown>['log'];
+  readonly #scheduler: Scheduler;
+  #onIdle: (() => void) | undefined;
+  underWay = false;
+  stalled = false;
+
+  constructor({ log, scheduler }: Pick<CommitOptions<unknown>, 'log' | 'scheduler'>) {
+    this.#log = log;
+    this.#scheduler = scheduler;
+  }
+
+  /** Starts one; `done` may start the next before those who wait for idleness are told. */
+  start(done: (error: unknown) => void): void {
+    this.underWay = true;
+    const cancel = this.#scheduler.after(STALL_MS, () => {
+      this.stalled = true;
+    });
+    const finish = (error: unknown) => {
+      cancel();
+      this.underWay = false;
+      this.stalled = false;
+      done(error);
+      if (!this.underWay) this.#onIdle?.();
+    };
+    this.#log.makeDurable().then(() => finish(undefined), finish);
+  }
+
+  whenIdle(done: () => void): void {
+    if (this.underWay) this.#onIdle = done;
+    else done();
+  }
+}
+
 class WriteThrough<Entry> implements CommitQueue<Entry> {
   readonly #options: CommitOptions<Entry>;
-  #sync: 'none' | 'due' | 'under-way' = 'none';
-  /** Something was appended that the sync under way may miss. */
-  #missed = false;
-  #onIdle: (() => void) | undefined;
-  readonly waiting = 0;
+  readonly #syncing: Syncing;
+  #due = false;
 
   constructor(options: CommitOptions<Entry>) {
     this.#options = options;
+    this.#syncing = new Syncing(options);
+  }
+
+  get stalled(): boolean {
+    return this.#syncing.stalled;
   }
 
   appended(entry: Entry): void {
-    if (this.#sync === 'none') this.#arm();
-    else if (this.#sync === 'under-way') this.#missed = true;
+    if (!this.#due) {
+      this.#due = true;
+      if (!this.#syncing.underWay) this.#arm();
+    }
     this.#options.commit(entry);
   }
 
   whenIdle(done: () => void): void {
-    if (this.#sync === 'under-way') this.#onIdle = done;
-    else done();
+    this.#syncing.whenIdle(done);
   }
 
   #arm(): void {
-    this.#sync = 'due';
-    this.#missed = false;
-    this.#options.scheduler.after(SYNC_INTERVAL_MS, () => this.#start());
-  }
-
-  #start(): void {
-    this.#sync = 'under-way';
-    this.#options.log.syncInBackground((error) => {
-      this.#sync = 'none';
-      if (error !== null) this.#options.onFatal(error);
-      else if (this.#onIdle !== undefined) this.#onIdle();
-      else if (this.#missed) this.#arm();
+    this.#options.scheduler.after(SYNC_INTERVAL_MS, () => {
+      // What is appended from here on may miss this sync, and calls for the next.
+      this.#due = false;
+      this.#syncing.start((error) => {
+        if (error instanceof Error) this.#options.onFatal(error);
+        else if (this.#due) this.#arm();
+      });
     });
   }
 }
 
 class GroupCommit<Entry> implements CommitQueue<Entry> {
   readonly #options: CommitOptions<Entry>;
-  #group: Entry[] = [];
-  #syncUnderWay = false;
-  #onIdle: (() => void) | undefined;
+  readonly #syncing: Syncing;
+  #waiting: Entry[] = [];
+  #due = false;
 
   constructor(options: CommitOptions<Entry>) {
     this.#options = options;
+    this.#syncing = new Syncing(options);
   }
 
-  get waiting(): number {
-    return this.#group.length;
+  get stalled(): boolean {
+    return this.#syncing.stalled;
   }
 
   appended(entry: Entry): void {
-    this.#group.push(entry);
-    if (this.#syncUnderWay) return;
-    this.#syncUnderWay = true;
+    this.#waiting.push(entry);
+    if (this.#due || this.#syncing.underWay) return;
+    this.#due = true;
     // Not at once: the requests that are at hand beside this one go into the same group.
-    this.#options.scheduler.soon(() => this.#start());
+    this.#options.scheduler.soon(() => {
+      this.#due = false;
+      this.#start();
+    });
   }
 
   whenIdle(done: () => void): void {
-    if (this.#syncUnderWay) this.#onIdle = done;
-    else done();
+    if (this.#due) this.#options.scheduler.soon(() => this.whenIdle(done));
+    else this.#syncing.whenIdle(done);
   }
 
   #start(): void {
-    const group = this.#group;
-    this.#group = [];
-    this.#options.log.syncInBackground((error) => {
-      if (error !== null) {
-        this.#options.onFatal(error);
+    const { commit, abandon, onFatal } = this.#options;
+    const group = this.#waiting;
+    this.#waiting = [];
+    this.#syncing.start((error) => {
+      if (error instanceof LogUnavailable) {
+        // The log has forgotten what came after the group as well: it stood behind it.
+        for (const entry of [...group, ...this.#waiting.splice(0)]) abandon(entry, error);
+      } else if (error instanceof Error) {
+        onFatal(error);
         return;
-      }
-      for (const entry of group) this.#options.commit(entry);
-      if (this.#group.length > 0) {
-        this.#start();
-        return;
-      }
-      this.#syncUnderWay = false;
-      this.#onIdle?.();
+      } else for (const entry of group) commit(entry);
+      if (this.#waiting.length > 0) this.#start();
     });
   }
 }

@@ -43,39 +43,54 @@ interface Entry {
 }
 
 const LOG_UNAVAILABLE: Rejection = unavailable('the log cannot be written just now; try again');
+const DISK_HANGS: Rejection = unavailable('the disk does not answer; try again');
 const CLOSED: Rejection = unavailable('the server is shutting down');
 
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #queue: CommitQueue<Entry>;
+  #trouble: string | undefined;
   #closed = false;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
     const { log, scheduler, onFatal } = options;
-    const commit = (entry: Entry) => this.#commit(entry);
-    this.#queue = commitQueue(options.durability, { log, scheduler, commit, onFatal });
+    this.#queue = commitQueue(options.durability, {
+      log,
+      scheduler,
+      commit: (entry: Entry) => this.#commit(entry),
+      abandon: ({ settle }, error) => {
+        this.#trouble = error.message;
+        settle(LOG_UNAVAILABLE);
+      },
+      onFatal,
+    });
   }
 
   submit(command: Command, settle: Settle): void {
     if (this.#closed) return settle(CLOSED);
     const refused = refusal(this.#options.state, command);
     if (refused !== undefined) return settle(refused);
+    if (this.#queue.stalled) return settle(DISK_HANGS);
 
     let appended: ReturnType<CommandLog['append']>;
     try {
       appended = this.#options.log.append(command, this.#options.time.now());
     } catch (error) {
-      if (error instanceof LogUnavailable) return settle(LOG_UNAVAILABLE);
+      if (error instanceof LogUnavailable) {
+        this.#trouble = error.message;
+        return settle(LOG_UNAVAILABLE);
+      }
       if (error instanceof SyncFailed) this.#fail(error);
       throw error;
     }
     this.#queue.appended({ command, ...appended, settle });
   }
 
-  /** Commands appended that wait to be applied. */
-  get waiting(): number {
-    return this.#queue.waiting;
+  /** Why commands are not taken just now, as far as the last attempt told; undefined where they are. */
+  get trouble(): string | undefined {
+    if (this.#closed) return CLOSED.detail;
+    return this.#queue.stalled ? DISK_HANGS.detail : this.#trouble;
   }
 
   /** Refuses commands from here on; resolves once those that wait have settled. */
@@ -85,6 +100,7 @@ export class Pipeline {
   }
 
   #commit({ command, stamp, position, settle }: Entry): void {
+    this.#trouble = undefined;
     let outcome: Outcome;
     try {
       outcome = apply(this.#options.state, command, stamp, position);

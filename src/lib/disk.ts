@@ -1,31 +1,40 @@
 /**
  * The disk as the log sees it: the few calls it makes, so that a simulation can stand in for them and
- * fail, tear and lose what it likes. Paths are those of the file system; all calls throw the system's errors.
+ * fail, tear and lose what it likes. Paths are those of the file system; all calls throw, or reject with,
+ * the system's errors. Names ending in `Async` run off the event loop.
  */
 import fs from 'node:fs';
+import { open, rename } from 'node:fs/promises';
 
 export interface Disk {
   /** Names of the entries of a directory, in no order. */
   list(directory: string): string[];
   makeDirectory(directory: string): void;
-  open(path: string, mode: 'create' | 'read-write' | 'read'): DiskFile;
+  open(path: string, mode: OpenMode): DiskFile;
+  openAsync(path: string, mode: OpenMode): Promise<DiskFile>;
   rename(from: string, to: string): void;
+  renameAsync(from: string, to: string): Promise<void>;
   remove(path: string): void;
   /** Makes created, renamed and removed entries of a directory durable. */
   syncDirectory(directory: string): void;
+  syncDirectoryAsync(directory: string): Promise<void>;
 }
+
+/** `create` fails where the file exists. */
+export type OpenMode = 'create' | 'read-write' | 'read';
 
 export interface DiskFile {
   /** Bytes read, 0 at the end. */
   read(buffer: Uint8Array, offset: number, length: number, position: number): number;
   /** Bytes written, which may be fewer than asked: a filling disk first shows as a short write. */
   write(buffer: Uint8Array, offset: number, length: number, position: number): number;
+  writeAsync(buffer: Uint8Array, offset: number, length: number, position: number): Promise<number>;
   truncate(lengthBytes: number): void;
+  truncateAsync(lengthBytes: number): Promise<void>;
   sizeBytes(): number;
   /** fdatasync(2), waiting for it. */
   sync(): void;
-  /** fdatasync(2) off the event loop. */
-  syncInBackground(done: (error: Error | null) => void): void;
+  syncAsync(): Promise<void>;
   close(): void;
 }
 
@@ -33,13 +42,23 @@ export interface DiskFile {
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
+const OPEN_FLAGS: { readonly [M in OpenMode]: string } = { create: 'wx+', 'read-write': 'r+', read: 'r' };
+
 export const nodeDisk: Disk = {
   list: (directory) => fs.readdirSync(directory),
   makeDirectory: (directory) => {
     fs.mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
   },
-  open: (path, mode) => new NodeFile(path, mode),
+  open: (path, mode) => new NodeFile(fs.openSync(path, OPEN_FLAGS[mode], FILE_MODE)),
+  openAsync: (path, mode) =>
+    new Promise((resolve, reject) => {
+      fs.open(path, OPEN_FLAGS[mode], FILE_MODE, (error, fd) => {
+        if (error === null) resolve(new NodeFile(fd));
+        else reject(error);
+      });
+    }),
   rename: (from, to) => fs.renameSync(from, to),
+  renameAsync: (from, to) => rename(from, to),
   remove: (path) => fs.unlinkSync(path),
   syncDirectory: (directory) => {
     const fd = fs.openSync(directory, 'r');
@@ -49,15 +68,21 @@ export const nodeDisk: Disk = {
       fs.closeSync(fd);
     }
   },
+  syncDirectoryAsync: async (directory) => {
+    const handle = await open(directory, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
 };
-
-const OPEN_FLAGS = { create: 'wx+', 'read-write': 'r+', read: 'r' } as const;
 
 class NodeFile implements DiskFile {
   readonly #fd: number;
 
-  constructor(path: string, mode: keyof typeof OPEN_FLAGS) {
-    this.#fd = fs.openSync(path, OPEN_FLAGS[mode], FILE_MODE);
+  constructor(fd: number) {
+    this.#fd = fd;
   }
 
   read(buffer: Uint8Array, offset: number, length: number, position: number): number {
@@ -68,8 +93,21 @@ class NodeFile implements DiskFile {
     return fs.writeSync(this.#fd, buffer, offset, length, position);
   }
 
+  writeAsync(buffer: Uint8Array, offset: number, length: number, position: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      fs.write(this.#fd, buffer, offset, length, position, (error, written) => {
+        if (error === null) resolve(written);
+        else reject(error);
+      });
+    });
+  }
+
   truncate(lengthBytes: number): void {
     fs.ftruncateSync(this.#fd, lengthBytes);
+  }
+
+  truncateAsync(lengthBytes: number): Promise<void> {
+    return settled((done) => fs.ftruncate(this.#fd, lengthBytes, done));
   }
 
   sizeBytes(): number {
@@ -80,8 +118,8 @@ class NodeFile implements DiskFile {
     fs.fdatasyncSync(this.#fd);
   }
 
-  syncInBackground(done: (error: Error | null) => void): void {
-    fs.fdatasync(this.#fd, done);
+  syncAsync(): Promise<void> {
+    return settled((done) => fs.fdatasync(this.#fd, done));
   }
 
   close(): void {
@@ -89,11 +127,29 @@ class NodeFile implements DiskFile {
   }
 }
 
+function settled(start: (done: (error: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    start((error) => {
+      if (error === null || error === undefined) resolve();
+      else reject(error);
+    });
+  });
+}
+
 /** Writes all of a buffer at a position, or throws: a write that takes nothing more is a full disk. */
 export function writeFully(file: DiskFile, bytes: Uint8Array, position: number): void {
   let written = 0;
   while (written < bytes.length) {
     const taken = file.write(bytes, written, bytes.length - written, position + written);
+    if (taken === 0) throw new Error('the disk took no more bytes');
+    written += taken;
+  }
+}
+
+export async function writeFullyAsync(file: DiskFile, bytes: Uint8Array, position: number): Promise<void> {
+  let written = 0;
+  while (written < bytes.length) {
+    const taken = await file.writeAsync(bytes, written, bytes.length - written, position + written);
     if (taken === 0) throw new Error('the disk took no more bytes');
     written += taken;
   }

@@ -14,99 +14,36 @@
  *     next header names                                               refused
  *   a segment missing, swapped, of another log or another format      refused
  *   a record out of sequence                                          refused
+ *   the last segments gone, with a clean shutdown on record           refused
  *
  * "Refused" is `LogDamaged`: it names segment and byte, and nothing on disk has been changed.
  */
 import { join } from 'node:path';
-import type { Command, Stamp } from '../domain/command.ts';
-import { type Disk, type DiskFile, readFully, writeFully } from '../lib/disk.ts';
-import { decodeCommand } from './command-codec.ts';
+import { type Disk, readFully, writeFully } from '../lib/disk.ts';
 import { LogDamaged } from './errors.ts';
-import { type LogPosition, positionAt } from './position.ts';
-import { findRecordAfter, type ScanEnd, type ScannedRecord, SegmentScan } from './scan.ts';
-import { decodeHeader, HEADER_BYTES, ordinalOf, type SegmentHeader, segmentFileName } from './segment.ts';
+import { type ReplayEnd, type ReplayOptions, replay, type Visit } from './replay.ts';
+import { findRecordAfter } from './scan.ts';
 
-export type Visit = (command: Command, stamp: Stamp, position: LogPosition) => void;
-
-/** The last segment as recovery leaves it. */
-export interface LastSegment {
-  readonly header: SegmentHeader;
-  readonly seed: number;
-  readonly lengthBytes: number;
-  /** CRC at the start of its last record, 0 where it has none. */
-  readonly lastCrc: number;
-}
-
-export interface Recovery {
-  /** Undefined for an empty log. */
-  readonly last: LastSegment | undefined;
-  /** Of the last record; sequence 0 for an empty log. */
-  readonly lastStamp: Stamp;
+export interface Recovery extends ReplayEnd {
   /** What was mended, a sentence each, for the operator. */
   readonly mended: readonly string[];
 }
 
-export interface RecoveryOptions {
-  readonly disk: Disk;
-  readonly directory: string;
-  /** Lets other work run between chunks. */
-  readonly pause: () => Promise<void>;
-}
-
 /** Hands every command of the log to `visit`, in order, and leaves its files ready for appending. */
-export async function recover(options: RecoveryOptions, visit: Visit): Promise<Recovery> {
+export async function recover(options: ReplayOptions, visit: Visit): Promise<Recovery> {
   const { disk, directory } = options;
   removeLeftovers(disk, directory);
-  const ordinals = segmentOrdinals(disk, directory);
-  const mended: string[] = [];
-  let lastStamp: Stamp = { sequence: 0, atMs: 0 };
-  let last: LastSegment | undefined;
-
-  for (const ordinal of ordinals) {
-    const name = segmentFileName(ordinal);
-    const isLast = ordinal === ordinals.at(-1);
-    const file = disk.open(join(directory, name), 'read');
-    try {
-      const reading = readHeader(file);
-      if (reading.type === 'bad') throw new LogDamaged(name, 0, reading.reason);
-      if (reading.type === 'unfinished') {
-        if (!isLast) throw new LogDamaged(name, 0, 'its header is missing, and segments follow it');
-        mended.push(setAside(options, name));
-        break;
-      }
-      const { header, seed } = reading;
-      checkChain(name, ordinal, header, last, lastStamp);
-
-      let lastCrc = 0;
-      const end = await readRecords(
-        options,
-        file,
-        seed,
-        ({ frame, offset, bytes, payloadStart, payloadEnd }) => {
-          const { stamp } = frame;
-          if (stamp.sequence !== lastStamp.sequence + 1 || stamp.atMs < lastStamp.atMs) {
-            throw new LogDamaged(
-              name,
-              offset,
-              `record ${stamp.sequence} follows record ${lastStamp.sequence}`,
-            );
-          }
-          visit(decodeCommand(bytes, payloadStart, payloadEnd), stamp, positionAt(ordinal, offset));
-          lastStamp = stamp;
-          lastCrc = frame.crc;
-        },
-      );
-      if (end.type === 'bad') {
-        if (!isLast) throw new LogDamaged(name, end.offset, end.reason);
-        refuseDurable(name, file, seed, end, lastStamp);
-        mended.push(cutTail(options, name, end.offset));
-      }
-      last = { header, seed, lengthBytes: end.offset, lastCrc };
-    } finally {
-      file.close();
-    }
+  const read = await replay(options, visit);
+  const { tail, end, seed } = read;
+  switch (tail.type) {
+    case 'clean':
+      return { ...read, mended: [] };
+    case 'unfinished':
+      return { ...read, mended: [setAside(disk, directory, tail.name)] };
+    case 'bad':
+      if (end !== undefined && seed !== undefined) refuseDurable(options, tail, seed, end.lastStamp.sequence);
+      return { ...read, mended: [cutTail(disk, directory, tail.name, tail.offset)] };
   }
-  return { last, lastStamp, mended };
 }
 
 function removeLeftovers(disk: Disk, directory: string): void {
@@ -115,83 +52,43 @@ function removeLeftovers(disk: Disk, directory: string): void {
   }
 }
 
-function segmentOrdinals(disk: Disk, directory: string): number[] {
-  return disk
-    .list(directory)
-    .map(ordinalOf)
-    .filter((ordinal) => ordinal !== undefined)
-    .sort((a, b) => a - b);
-}
-
-function readHeader(file: DiskFile): ReturnType<typeof decodeHeader> {
-  const bytes = Buffer.alloc(HEADER_BYTES);
-  return decodeHeader(bytes.subarray(0, readFully(file, bytes, HEADER_BYTES, 0)));
-}
-
-/** A header must continue the segment before it: the next ordinal, the same log, the end that was reached. */
-function checkChain(
-  name: string,
-  ordinal: number,
-  header: SegmentHeader,
-  previous: LastSegment | undefined,
-  lastStamp: Stamp,
-): void {
-  const refuse = (reason: string): never => {
-    throw new LogDamaged(name, 0, reason);
-  };
-  if (header.ordinal !== ordinal) refuse(`its header says it is segment ${header.ordinal}`);
-  if (previous === undefined) {
-    if (ordinal !== 1) refuse(`the log starts here: segments 1 to ${ordinal - 1} are missing`);
-  } else {
-    const before = previous.header.ordinal;
-    if (ordinal !== before + 1) refuse(`it follows segment ${before}: segments between them are missing`);
-    if (header.logId !== previous.header.logId) refuse('it belongs to another log');
-    if (header.previousBytes !== previous.lengthBytes || header.previousCrc !== previous.lastCrc) {
-      refuse(`segment ${before} does not end where this one says: ${header.previousBytes} bytes`);
-    }
-  }
-  if (header.firstSequence !== lastStamp.sequence + 1) {
-    refuse(`it starts with record ${header.firstSequence}, after record ${lastStamp.sequence}`);
-  }
-}
-
-async function readRecords(
-  options: RecoveryOptions,
-  file: DiskFile,
-  seed: number,
-  visit: (record: ScannedRecord) => void,
-): Promise<ScanEnd> {
-  const scan = new SegmentScan(file, seed);
-  for (;;) {
-    const end = scan.step(visit);
-    if (end !== undefined) return end;
-    await options.pause();
-  }
+interface BadTail {
+  readonly name: string;
+  readonly offset: number;
+  readonly reason: string;
 }
 
 /** Bad bytes may be cut off only where no later record was written knowing them durable. */
-function refuseDurable(name: string, file: DiskFile, seed: number, end: BadEnd, lastStamp: Stamp): void {
-  let from = end.offset;
-  for (;;) {
-    const found = findRecordAfter(file, seed, from, lastStamp.sequence);
-    if (found === undefined) return;
-    if (found.frame.syncedBytes > end.offset) {
-      const after = `${end.reason}; it was durable, and record ${found.frame.stamp.sequence} follows it`;
-      throw new LogDamaged(name, end.offset, after);
+function refuseDurable(
+  { disk, directory }: ReplayOptions,
+  tail: BadTail,
+  seed: number,
+  lastSequence: number,
+): void {
+  const file = disk.open(join(directory, tail.name), 'read');
+  try {
+    let from = tail.offset;
+    for (;;) {
+      const found = findRecordAfter(file, seed, from, lastSequence);
+      if (found === undefined) return;
+      if (found.frame.syncedBytes > tail.offset) {
+        const after = `${tail.reason}; it was durable, and record ${found.frame.stamp.sequence} follows it`;
+        throw new LogDamaged(tail.name, tail.offset, after);
+      }
+      from = found.offset;
     }
-    from = found.offset;
+  } finally {
+    file.close();
   }
 }
 
-type BadEnd = Extract<ScanEnd, { type: 'bad' }>;
-
-function cutTail(options: RecoveryOptions, name: string, offset: number): string {
-  const { disk, directory } = options;
+/** Cuts a segment at a byte, keeping what it cuts beside it; answers a sentence about it. */
+export function cutTail(disk: Disk, directory: string, name: string, offset: number): string {
   const file = disk.open(join(directory, name), 'read-write');
   try {
     const tail = Buffer.alloc(file.sizeBytes() - offset);
     readFully(file, tail, tail.length, offset);
-    const keptAs = keepBroken(options, `${name}.${offset}`, tail);
+    const keptAs = keepBroken(disk, directory, `${name}.${offset}`, tail);
     file.truncate(offset);
     file.sync();
     return `${name}: cut ${tail.length} bytes of an unfinished write at byte ${offset}, kept as ${keptAs}`;
@@ -200,15 +97,15 @@ function cutTail(options: RecoveryOptions, name: string, offset: number): string
   }
 }
 
-function setAside(options: RecoveryOptions, name: string): string {
-  const { disk, directory } = options;
+/** Renames a segment out of the log; answers a sentence about it. */
+export function setAside(disk: Disk, directory: string, name: string): string {
   const keptAs = freeName(disk.list(directory), name);
   disk.rename(join(directory, name), join(directory, keptAs));
   disk.syncDirectory(directory);
-  return `${name}: never finished being made, kept as ${keptAs}`;
+  return `${name}: taken out of the log, kept as ${keptAs}`;
 }
 
-function keepBroken({ disk, directory }: RecoveryOptions, stem: string, bytes: Buffer): string {
+function keepBroken(disk: Disk, directory: string, stem: string, bytes: Buffer): string {
   const name = freeName(disk.list(directory), stem);
   const file = disk.open(join(directory, name), 'create');
   try {

@@ -36,6 +36,11 @@ export class SegmentScan {
     this.#sizeBytes = file.sizeBytes();
   }
 
+  /** How far it has come. */
+  get offset(): number {
+    return this.#offset;
+  }
+
   /** Reads one chunk and hands over its records; answers how the segment ends once it has been read. */
   step(visit: (record: ScannedRecord) => void): ScanEnd | undefined {
     const left = this.#sizeBytes - this.#offset;

@@ -38,6 +38,7 @@ export async function openTestEngine(
     disk: nodeDisk,
     clock,
     scheduler: eventLoop,
+    entropy: systemEntropy,
     baseUrl: () => BASE_URL,
     onFatal: (error) => {
       throw error;

@@ -1,0 +1,134 @@
+/**
+ * The writer of `fsync` durability: appended records gather in memory, and `makeDurable` writes and syncs them
+ * off the event loop, so that a disk that hangs stops nobody who only reads.
+ *
+ * Where the disk does not take a group, everything appended since the last durable one is forgotten, what was
+ * appended meanwhile too: sequence numbers leave no gaps. Nothing of it was applied or acknowledged.
+ */
+import type { Command, Stamp } from '../domain/command.ts';
+import { type DiskFile, writeFullyAsync } from '../lib/disk.ts';
+import { LogUnavailable, SyncFailed } from './errors.ts';
+import {
+  type ActiveSegment,
+  createSegmentFileAsync,
+  newSegment,
+  retire,
+  syncSegment,
+} from './segment-file.ts';
+import { type Appended, type LogWriter, sealedRecord, syncNow, type Tip } from './tip.ts';
+
+/** Records that go to disk together, to one segment, whose file may have to be made first. */
+interface Group {
+  readonly segment: ActiveSegment;
+  readonly offset: number;
+  readonly records: Buffer[];
+}
+
+/** The end of what is durable. */
+interface Mark {
+  readonly segment: ActiveSegment | undefined;
+  readonly lengthBytes: number;
+  readonly lastCrc: number;
+  readonly stamp: Stamp;
+}
+
+export class GroupWriter implements LogWriter {
+  readonly #tip: Tip;
+  #group: Group | undefined;
+  #durable: Mark;
+  /** Something may lie past the durable end: the cut comes before the next write. */
+  #cutPending = false;
+
+  constructor(tip: Tip) {
+    this.#tip = tip;
+    this.#durable = this.#mark();
+  }
+
+  append(command: Command, atMs: number): Appended {
+    const stamp = this.#tip.nextStamp(atMs);
+    const { segment, records } = this.#openGroup(stamp);
+    const record = Buffer.from(sealedRecord(command, stamp, segment));
+    records.push(record);
+    return this.#tip.advance(segment, record, stamp);
+  }
+
+  /** One call at a time. @throws LogUnavailable where the disk took it not and everything since is forgotten */
+  async makeDurable(): Promise<void> {
+    const group = this.#group;
+    if (group === undefined) return;
+    this.#group = undefined;
+    const mark = this.#mark();
+    const { segment, offset, records } = group;
+    try {
+      if (this.#cutPending) await this.#cut();
+      const file = segment.file ?? (await this.#make(segment));
+      await writeFullyAsync(file, Buffer.concat(records), offset);
+    } catch (error) {
+      if (segment !== this.#durable.segment) segment.file?.close();
+      this.#fallBack();
+      throw error instanceof SyncFailed ? error : new LogUnavailable(error);
+    }
+    await sync(segment);
+    segment.syncedBytes = mark.lengthBytes;
+    const previous = this.#durable.segment;
+    if (previous !== undefined && previous !== segment) retire(previous);
+    this.#durable = mark;
+  }
+
+  close(): void {
+    const { segment } = this.#durable;
+    if (segment === undefined) return;
+    syncNow(segment);
+    retire(segment);
+  }
+
+  #openGroup(first: Stamp): Group {
+    if (this.#group !== undefined) return this.#group;
+    let segment = this.#tip.active;
+    if (segment === undefined || this.#tip.mustRotate()) {
+      segment = newSegment(this.#tip.nextHeader(first));
+      this.#tip.active = segment;
+    }
+    this.#group = { segment, offset: segment.lengthBytes, records: [] };
+    return this.#group;
+  }
+
+  async #make(segment: ActiveSegment): Promise<DiskFile> {
+    // From here on a next segment may exist that names this one's end, whatever becomes of the attempt.
+    if (this.#durable.segment !== undefined) this.#durable.segment.sealed = true;
+    segment.file = await createSegmentFileAsync(this.#tip.disk, this.#tip.directory, segment);
+    return segment.file;
+  }
+
+  async #cut(): Promise<void> {
+    const { segment, lengthBytes } = this.#durable;
+    await segment?.file?.truncateAsync(lengthBytes);
+    if (segment !== undefined) await sync(segment);
+    this.#cutPending = false;
+  }
+
+  #mark(): Mark {
+    const { active: segment, lastStamp: stamp } = this.#tip;
+    return { segment, lengthBytes: segment?.lengthBytes ?? 0, lastCrc: segment?.lastCrc ?? 0, stamp };
+  }
+
+  #fallBack(): void {
+    const { segment, lengthBytes, lastCrc, stamp } = this.#durable;
+    if (segment !== undefined) {
+      segment.lengthBytes = lengthBytes;
+      segment.lastCrc = lastCrc;
+    }
+    this.#tip.active = segment;
+    this.#tip.lastStamp = stamp;
+    this.#group = undefined;
+    this.#cutPending = true;
+  }
+}
+
+async function sync(segment: ActiveSegment): Promise<void> {
+  try {
+    await syncSegment(segment);
+  } catch (error) {
+    throw new SyncFailed(error);
+  }
+}

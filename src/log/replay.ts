@@ -1,0 +1,171 @@
+/**
+ * Replay: reads the segments of a log in order and hands over their commands, changing nothing on disk. What
+ * it makes of bytes that are no record depends on where they are: at the end of the last segment they are a
+ * tail, for recovery to judge; anywhere else they are damage.
+ */
+import { join } from 'node:path';
+import type { Command, Stamp } from '../domain/command.ts';
+import { type Disk, type DiskFile, readFully } from '../lib/disk.ts';
+import { decodeCommand } from './command-codec.ts';
+import { LogDamaged } from './errors.ts';
+import { type LogPosition, positionAt } from './position.ts';
+import { type ScanEnd, type ScannedRecord, SegmentScan } from './scan.ts';
+import { decodeHeader, HEADER_BYTES, ordinalOf, type SegmentHeader, segmentFileName } from './segment.ts';
+
+export type Visit = (command: Command, stamp: Stamp, position: LogPosition) => void;
+
+/** Where a segment ends: what the header of the next one must continue. */
+export interface SegmentEnd {
+  readonly ordinal: number;
+  /** Lower-case hex. */
+  readonly logId: string;
+  readonly lengthBytes: number;
+  /** CRC at the start of its last record, 0 where it has none. */
+  readonly lastCrc: number;
+  /** Of the last record up to here; sequence 0 where there is none. */
+  readonly lastStamp: Stamp;
+}
+
+export interface ReplayOptions {
+  readonly disk: Disk;
+  readonly directory: string;
+  /** Segments up to this end are known already (a checkpoint covers them) and are not read. */
+  readonly after?: SegmentEnd | undefined;
+  /** The last segment to read; all there are where it is not given. */
+  readonly throughOrdinal?: number;
+  /** Lets other work run between chunks. */
+  readonly pause?: () => Promise<void>;
+  readonly onProgress?: (progress: ReplayProgress) => void;
+}
+
+export interface ReplayProgress {
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+  readonly commands: number;
+}
+
+export type Tail =
+  | { readonly type: 'clean' }
+  /** The last segment ends in bytes that are no record. */
+  | { readonly type: 'bad'; readonly name: string; readonly offset: number; readonly reason: string }
+  /** The last segment has no header: it was never finished being made. */
+  | { readonly type: 'unfinished'; readonly name: string };
+
+export interface ReplayEnd {
+  /** The end of the last segment that has a header; `after` where none was read, undefined for an empty log. */
+  readonly end: SegmentEnd | undefined;
+  /** The seed of that segment's records; undefined where it was not read. */
+  readonly seed: number | undefined;
+  readonly commands: number;
+  readonly tail: Tail;
+}
+
+/** @throws LogDamaged naming segment and byte */
+export async function replay(options: ReplayOptions, visit: Visit): Promise<ReplayEnd> {
+  const { disk, directory, after, pause = async () => {}, onProgress = () => {} } = options;
+  const ordinals = segmentOrdinals(disk, directory).filter(
+    (ordinal) =>
+      ordinal > (after?.ordinal ?? 0) && ordinal <= (options.throughOrdinal ?? Number.MAX_SAFE_INTEGER),
+  );
+  const totalBytes = ordinals.reduce((sum, ordinal) => sum + sizeOf(disk, directory, ordinal), 0);
+  let end = after;
+  let seed: number | undefined;
+  let tail: Tail = { type: 'clean' };
+  let commands = 0;
+  let doneBytes = 0;
+
+  for (const ordinal of ordinals) {
+    const name = segmentFileName(ordinal);
+    const isLast = ordinal === ordinals.at(-1);
+    const file = disk.open(join(directory, name), 'read');
+    try {
+      const reading = readHeader(file);
+      if (reading.type === 'bad') throw new LogDamaged(name, 0, reading.reason);
+      if (reading.type === 'unfinished') {
+        if (!isLast) throw new LogDamaged(name, 0, 'its header is missing, and segments follow it');
+        tail = { type: 'unfinished', name };
+        break;
+      }
+      const { header } = reading;
+      checkChain(name, ordinal, header, end);
+      seed = reading.seed;
+
+      let lastStamp: Stamp = end?.lastStamp ?? { sequence: 0, atMs: 0 };
+      let lastCrc = 0;
+      const scan = new SegmentScan(file, seed);
+      const take = ({ frame, offset, bytes, payloadStart, payloadEnd }: ScannedRecord) => {
+        const { stamp } = frame;
+        if (stamp.sequence !== lastStamp.sequence + 1 || stamp.atMs < lastStamp.atMs) {
+          throw new LogDamaged(name, offset, `record ${stamp.sequence} follows record ${lastStamp.sequence}`);
+        }
+        visit(decodeCommand(bytes, payloadStart, payloadEnd), stamp, positionAt(ordinal, offset));
+        lastStamp = stamp;
+        lastCrc = frame.crc;
+        commands += 1;
+      };
+      let scanEnd: ScanEnd | undefined;
+      do {
+        scanEnd = scan.step(take);
+        onProgress({ doneBytes: doneBytes + scan.offset, totalBytes, commands });
+        await pause();
+      } while (scanEnd === undefined);
+      doneBytes += scanEnd.offset;
+      if (scanEnd.type === 'bad') {
+        if (!isLast) throw new LogDamaged(name, scanEnd.offset, scanEnd.reason);
+        tail = { type: 'bad', name, offset: scanEnd.offset, reason: scanEnd.reason };
+      }
+      end = { ordinal, logId: header.logId, lengthBytes: scanEnd.offset, lastCrc, lastStamp };
+    } finally {
+      file.close();
+    }
+  }
+  return { end, seed, commands, tail };
+}
+
+/** Ordinals of the segments in a directory, ascending. */
+export function segmentOrdinals(disk: Disk, directory: string): number[] {
+  return disk
+    .list(directory)
+    .map(ordinalOf)
+    .filter((ordinal) => ordinal !== undefined)
+    .sort((a, b) => a - b);
+}
+
+export function readHeader(file: DiskFile): ReturnType<typeof decodeHeader> {
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  return decodeHeader(bytes.subarray(0, readFully(file, bytes, HEADER_BYTES, 0)));
+}
+
+function sizeOf(disk: Disk, directory: string, ordinal: number): number {
+  const file = disk.open(join(directory, segmentFileName(ordinal)), 'read');
+  try {
+    return file.sizeBytes();
+  } finally {
+    file.close();
+  }
+}
+
+/** A header must continue the segment before it: the next ordinal, the same log, the end that was reached. */
+function checkChain(
+  name: string,
+  ordinal: number,
+  header: SegmentHeader,
+  previous: SegmentEnd | undefined,
+): void {
+  const refuse = (reason: string): never => {
+    throw new LogDamaged(name, 0, reason);
+  };
+  if (header.ordinal !== ordinal) refuse(`its header says it is segment ${header.ordinal}`);
+  const expected = (previous?.ordinal ?? 0) + 1;
+  if (ordinal !== expected) refuse(`segments ${expected} to ${ordinal - 1} before it are missing`);
+  if (previous !== undefined) {
+    if (header.logId !== previous.logId) refuse('it belongs to another log');
+    if (header.previousBytes !== previous.lengthBytes || header.previousCrc !== previous.lastCrc) {
+      refuse(`segment ${previous.ordinal} does not end where this one says: at byte ${header.previousBytes}`);
+    }
+  }
+  const lastSequence = previous?.lastStamp.sequence ?? 0;
+  if (header.firstSequence !== lastSequence + 1) {
+    refuse(`it starts with record ${header.firstSequence}, after record ${lastSequence}`);
+  }
+}

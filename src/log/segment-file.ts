@@ -1,0 +1,112 @@
+/** Making segment files: one appears under its name only once its header is durable there. */
+import { join } from 'node:path';
+import { type Disk, type DiskFile, writeFully, writeFullyAsync } from '../lib/disk.ts';
+import { encodeHeader, HEADER_BYTES, type SegmentHeader, seedOf, segmentFileName } from './segment.ts';
+
+/** The segment that is written to. Its length and CRC run ahead of the disk by what is staged. */
+export interface ActiveSegment {
+  readonly header: SegmentHeader;
+  readonly encodedHeader: Buffer;
+  readonly seed: number;
+  /** Undefined until the file has been made. */
+  file: DiskFile | undefined;
+  lengthBytes: number;
+  /** How much of it a finished sync covers. */
+  syncedBytes: number;
+  /** CRC at the start of its last record, 0 where it has none. */
+  lastCrc: number;
+  /** Set once a next segment may exist that names this one's end: nothing more may be appended here. */
+  sealed: boolean;
+  /** Syncs in the background that have not answered: the file must stay open for them. */
+  syncsUnderWay: number;
+  /** Set when the file is to be closed as soon as no sync needs it. */
+  retired: boolean;
+}
+
+export function newSegment(header: SegmentHeader): ActiveSegment {
+  const encodedHeader = encodeHeader(header);
+  return {
+    header,
+    encodedHeader,
+    seed: seedOf(encodedHeader),
+    file: undefined,
+    lengthBytes: HEADER_BYTES,
+    syncedBytes: HEADER_BYTES,
+    lastCrc: 0,
+    sealed: false,
+    syncsUnderWay: 0,
+    retired: false,
+  };
+}
+
+/** Write, sync, rename, sync the folder: after a crash the segment is there with its header, or not at all. */
+export function createSegmentFile(disk: Disk, directory: string, segment: ActiveSegment): DiskFile {
+  const { path, temporary } = pathsOf(disk, directory, segment);
+  const file = disk.open(temporary, 'create');
+  try {
+    writeFully(file, segment.encodedHeader, 0);
+    file.sync();
+    disk.rename(temporary, path);
+    disk.syncDirectory(directory);
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+/** The same off the event loop. */
+export async function createSegmentFileAsync(
+  disk: Disk,
+  directory: string,
+  segment: ActiveSegment,
+): Promise<DiskFile> {
+  const { path, temporary } = pathsOf(disk, directory, segment);
+  const file = await disk.openAsync(temporary, 'create');
+  try {
+    await writeFullyAsync(file, segment.encodedHeader, 0);
+    await file.syncAsync();
+    await disk.renameAsync(temporary, path);
+    await disk.syncDirectoryAsync(directory);
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+function pathsOf(
+  disk: Disk,
+  directory: string,
+  { header }: ActiveSegment,
+): { path: string; temporary: string } {
+  const name = segmentFileName(header.ordinal);
+  const path = join(directory, name);
+  const temporary = `${path}.tmp`;
+  // Left by an attempt that failed half-way.
+  if (disk.list(directory).includes(`${name}.tmp`)) disk.remove(temporary);
+  return { path, temporary };
+}
+
+export function retire(segment: ActiveSegment): void {
+  segment.retired = true;
+  closeWhenIdle(segment);
+}
+
+/** Syncs a segment off the event loop, keeping its file open for as long as that takes. */
+export async function syncSegment(segment: ActiveSegment): Promise<void> {
+  if (segment.file === undefined) return;
+  const coveredBytes = segment.lengthBytes;
+  segment.syncsUnderWay += 1;
+  try {
+    await segment.file.syncAsync();
+    segment.syncedBytes = Math.max(segment.syncedBytes, coveredBytes);
+  } finally {
+    segment.syncsUnderWay -= 1;
+    if (segment.retired) closeWhenIdle(segment);
+  }
+}
+
+function closeWhenIdle(segment: ActiveSegment): void {
+  if (segment.syncsUnderWay === 0) segment.file?.close();
+}

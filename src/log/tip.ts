@@ -1,0 +1,129 @@
+/** The growing end of a log: the active segment, and the stamp of the last command. Both writers advance it. */
+import { join } from 'node:path';
+import type { Command, Stamp } from '../domain/command.ts';
+import type { Disk } from '../lib/disk.ts';
+import { encodeCommand } from './command-codec.ts';
+import { SyncFailed } from './errors.ts';
+import { type LogPosition, MAX_SEGMENT_BYTES, positionAt } from './position.ts';
+import { FRAME_BYTES, MAX_PAYLOAD_BYTES, sealFrame } from './record.ts';
+import { readHeader, type SegmentEnd, segmentOrdinals } from './replay.ts';
+import { type SegmentHeader, segmentFileName } from './segment.ts';
+import { type ActiveSegment, newSegment } from './segment-file.ts';
+
+export interface Appended {
+  readonly stamp: Stamp;
+  readonly position: LogPosition;
+}
+
+/** How a log grows: what `append` promises when it returns differs, see the two writers. */
+export interface LogWriter {
+  /** @param atMs not before the time of the last command */
+  append(command: Command, atMs: number): Appended;
+  /**
+   * Makes durable, off the event loop, what was appended before this call.
+   *
+   * @throws SyncFailed, after which the process must end
+   */
+  makeDurable(): Promise<void>;
+  close(): void;
+}
+
+export interface TipOptions {
+  readonly disk: Disk;
+  readonly directory: string;
+  /** A segment that has grown past this is sealed and the next begun. */
+  readonly segmentBytes: number;
+  /** The id that a log gets when its first segment is made: 16 random bytes, lower-case hex. */
+  readonly newLogId: string;
+}
+
+export class Tip {
+  readonly disk: Disk;
+  readonly directory: string;
+  readonly #segmentBytes: number;
+  readonly #newLogId: string;
+  active: ActiveSegment | undefined;
+  /** Sequence 0 when there is no command yet. */
+  lastStamp: Stamp = { sequence: 0, atMs: 0 };
+
+  constructor({ disk, directory, segmentBytes, newLogId }: TipOptions) {
+    this.disk = disk;
+    this.directory = directory;
+    this.#newLogId = newLogId;
+    this.#segmentBytes = Math.min(segmentBytes, MAX_SEGMENT_BYTES - MAX_PAYLOAD_BYTES);
+  }
+
+  /** Goes on where a replay has ended. @throws SyncFailed */
+  continueFrom(end: SegmentEnd): void {
+    this.lastStamp = end.lastStamp;
+    const there = segmentOrdinals(this.disk, this.directory).includes(end.ordinal);
+    const file = there
+      ? this.disk.open(join(this.directory, segmentFileName(end.ordinal)), 'read-write')
+      : undefined;
+    const reading = file && readHeader(file);
+    const fallback = { ordinal: end.ordinal, logId: end.logId, firstSequence: 0, createdAtMs: 0 };
+    const header =
+      reading?.type === 'header' ? reading.header : { ...fallback, previousBytes: 0, previousCrc: 0 };
+    this.active = {
+      ...newSegment(header),
+      file,
+      lengthBytes: end.lengthBytes,
+      syncedBytes: end.lengthBytes,
+      lastCrc: end.lastCrc,
+      // All that a checkpoint covers may have been deleted: then the next record begins the next segment.
+      sealed: file === undefined,
+    };
+    // What was replayed is about to be shown to readers, and may so far be in the page cache alone.
+    syncNow(this.active);
+  }
+
+  mustRotate(): boolean {
+    const { active } = this;
+    return active === undefined || active.sealed || active.lengthBytes >= this.#segmentBytes;
+  }
+
+  /** The header of the segment that `first` will begin: everything in it is known before the disk is asked. */
+  nextHeader(first: Stamp): SegmentHeader {
+    const { active } = this;
+    return {
+      ordinal: (active?.header.ordinal ?? 0) + 1,
+      logId: active?.header.logId ?? this.#newLogId,
+      firstSequence: first.sequence,
+      createdAtMs: first.atMs,
+      previousBytes: active?.lengthBytes ?? 0,
+      previousCrc: active?.lastCrc ?? 0,
+    };
+  }
+
+  nextStamp(atMs: number): Stamp {
+    return { sequence: this.lastStamp.sequence + 1, atMs };
+  }
+
+  /** Moves the end past a sealed record. */
+  advance(segment: ActiveSegment, record: Buffer, stamp: Stamp): Appended {
+    const offset = segment.lengthBytes;
+    segment.lengthBytes += record.length;
+    segment.lastCrc = record.readUInt32LE(0);
+    this.lastStamp = stamp;
+    return { stamp, position: positionAt(segment.header.ordinal, offset) };
+  }
+}
+
+/** A command as the bytes of a record of a segment, good until the next call. @throws RangeError if it is too large */
+export function sealedRecord(command: Command, stamp: Stamp, segment: ActiveSegment): Buffer {
+  const record = encodeCommand(command);
+  if (record.length - FRAME_BYTES > MAX_PAYLOAD_BYTES) {
+    throw new RangeError(`a command of ${record.length} bytes is larger than a record may be`);
+  }
+  sealFrame(record, stamp, segment.syncedBytes, segment.seed);
+  return record;
+}
+
+/** Syncs a segment, waiting for it. @throws SyncFailed */
+export function syncNow(segment: ActiveSegment): void {
+  try {
+    segment.file?.sync();
+  } catch (error) {
+    throw new SyncFailed(error);
+  }
+}
