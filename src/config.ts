@@ -20,8 +20,10 @@ export interface Settings {
   readonly windowMaxEvents: number;
   readonly maxBodyBytes: number;
   readonly maxWebhookBodyBytes: number;
-  /** A log segment that would grow past this is sealed and the next begun. */
+  /** A log segment that has grown past this is sealed and the next begun. */
   readonly segmentBytes: number;
+  /** A checkpoint is made when this many segments have been sealed since the last. */
+  readonly checkpointSegments: number;
 }
 
 export const DEFAULTS = {
@@ -36,6 +38,7 @@ export const DEFAULTS = {
   maxBodyBytes: 64 * 1024,
   maxWebhookBodyBytes: 1024 * 1024,
   segmentBytes: 64 * 1024 * 1024,
+  checkpointSegments: 4,
 } as const satisfies Settings;
 
 /** Throws a sentence for the operator where settings cannot work together. */
@@ -51,6 +54,7 @@ export function checkSettings(settings: Settings): void {
   demand(settings.agentStaleAfterSeconds >= 1, 'agent-stale-after must be at least 1s');
   demand(settings.maxBodyBytes >= 1024, 'max-body-bytes must be at least 1024');
   demand(settings.maxWebhookBodyBytes >= 1024, 'max-webhook-body-bytes must be at least 1024');
+  demand(settings.checkpointSegments >= 1, 'checkpoint-segments must be at least 1');
   demand(
     settings.segmentBytes > HEADER_BYTES && settings.segmentBytes <= MAX_SEGMENT_BYTES,
     `segment-bytes must be between ${HEADER_BYTES + 1} and ${MAX_SEGMENT_BYTES}`,

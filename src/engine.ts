@@ -2,12 +2,12 @@
  * The engine: Foreshock without its sockets. Opens the log of a data directory, replays it, and puts
  * pipeline and queries on top. The server serves it; the admin commands open it themselves when none runs.
  */
-import { join } from 'node:path';
-import { apply } from './commands/apply.ts';
+import { Checkpointer, type CheckpointTask } from './commands/checkpointer.ts';
 import { Housekeeping } from './commands/housekeeping.ts';
+import { load } from './commands/load.ts';
 import { LogTime } from './commands/log-time.ts';
 import { Pipeline } from './commands/pipeline.ts';
-import { State } from './commands/state.ts';
+import type { State } from './commands/state.ts';
 import type { Settings } from './config.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Disk } from './lib/disk.ts';
@@ -16,6 +16,7 @@ import type { Scheduler } from './lib/scheduler.ts';
 import { StopStack } from './lib/stop-stack.ts';
 import { CommandLog } from './log/log.ts';
 import type { LogPosition } from './log/position.ts';
+import type { ReplayProgress } from './log/replay.ts';
 import { LOG_ID_BYTES } from './log/segment.ts';
 import { describe, Queries } from './queries/queries.ts';
 import { Snapshots } from './snapshots/snapshots.ts';
@@ -30,49 +31,48 @@ export interface EngineOptions {
   readonly baseUrl: () => string;
   /** A broken invariant or a failed sync: the process must end. */
   readonly onFatal: (error: Error) => void;
+  /** Makes a checkpoint, on another thread where there is one. Without it none is made and nothing deleted. */
+  readonly makeCheckpoint?: (task: CheckpointTask) => Promise<void>;
+  /** Something that can wait went wrong: a checkpoint that could not be made. */
+  readonly onTrouble: (error: unknown) => void;
+  readonly onProgress?: (progress: ReplayProgress) => void;
 }
 
 export interface Engine {
   readonly state: State;
   readonly pipeline: Pipeline;
   readonly queries: Queries;
-  /** Commands that were in the log. */
+  /** The log was closed in order before. */
+  readonly cleanShutdown: boolean;
+  /** Commands replayed from the log. */
   readonly replayed: number;
-  /** What recovery mended, a sentence each. */
-  readonly mended: readonly string[];
+  /** The log was empty. */
+  readonly isNew: boolean;
+  /** What was passed over or mended on the way, a sentence each, for the operator. */
+  readonly notices: readonly string[];
   /** Settles what waits, makes the log durable, and lets go of it. */
   close(): Promise<void>;
 }
-
-/** How many commands are replayed between two looks at what has expired in the log's own time. */
-const RECLAIM_EVERY = 4096;
 
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, disk, clock, scheduler, entropy, baseUrl, onFatal } = options;
   const stops = new StopStack();
 
+  const limits = {
+    retentionMs: settings.retentionSeconds * 1000,
+    windowMaxEvents: settings.windowMaxEvents,
+  };
   const snapshots: Snapshots = new Snapshots((tenantId, table, id) => describe(state, tenantId, table, id));
-  const state = new State(
-    { retentionMs: settings.retentionSeconds * 1000, windowMaxEvents: settings.windowMaxEvents },
-    snapshots,
+  const { dataDirectory, segmentBytes } = settings;
+  const writes = settings.durability === 'write' ? 'each' : 'grouped';
+  const newLogId = Buffer.from(entropy.bytes(LOG_ID_BYTES)).toString('hex');
+  const pause = () => new Promise<void>((resolve) => scheduler.soon(resolve));
+  const { state, read, passedOver } = await load(
+    { disk, dataDirectory, limits, changes: snapshots, pause, onProgress: options.onProgress ?? (() => {}) },
+    (replayOptions, visit) => CommandLog.open({ ...replayOptions, segmentBytes, writes, newLogId }, visit),
   );
-
-  const { log, commands, mended } = await CommandLog.open(
-    {
-      disk,
-      directory: join(settings.dataDirectory, 'log'),
-      segmentBytes: settings.segmentBytes,
-      newLogId: Buffer.from(entropy.bytes(LOG_ID_BYTES)).toString('hex'),
-      writes: settings.durability === 'write' ? 'each' : 'grouped',
-      pause: () => new Promise((resolve) => scheduler.soon(resolve)),
-    },
-    (command, stamp, position) => {
-      apply(state, command, stamp, position);
-      if (stamp.sequence % RECLAIM_EVERY === 0) state.reclaim(stamp.atMs, Number.POSITIVE_INFINITY);
-    },
-  );
+  const { log, commands: replayed } = read;
   stops.push(() => log.close());
-  const replayed = commands;
 
   const time = new LogTime(clock, log.lastStamp.atMs);
   const pipeline = new Pipeline({
@@ -94,9 +94,35 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     agentStaleAfterMs: settings.agentStaleAfterSeconds * 1000,
   });
 
+  const { makeCheckpoint } = options;
+  const checkpointer =
+    makeCheckpoint &&
+    new Checkpointer({
+      disk,
+      dataDirectory,
+      log,
+      time,
+      scheduler,
+      retentionMs: limits.retentionMs,
+      everySegments: settings.checkpointSegments,
+      make: (throughOrdinal) => makeCheckpoint({ dataDirectory, limits, throughOrdinal }),
+      onTrouble: options.onTrouble,
+    });
+  checkpointer?.start();
+  stops.push(() => checkpointer?.stop());
+
   const housekeeping = new Housekeeping({ state, snapshots, time, scheduler });
   housekeeping.start();
   stops.push(() => housekeeping.stop());
 
-  return { state, pipeline, queries, replayed, mended, close: () => stops.run() };
+  return {
+    state,
+    pipeline,
+    queries,
+    replayed,
+    cleanShutdown: read.cleanShutdown,
+    isNew: log.lastStamp.sequence === 0,
+    notices: [...passedOver, ...read.mended],
+    close: () => stops.run(),
+  };
 }

@@ -1,17 +1,22 @@
 /** The composition root: one straight line from settings to a serving process, each stop registered at once. */
 import { type AdminOptions, administer, createFirstKeys, type FirstKeys } from './admin/operations.ts';
 import { listenForAdmin } from './admin/socket.ts';
+import { makeCheckpointOnThread } from './checkpoint-thread.ts';
 import { checkSettings, type Settings } from './config.ts';
-import { openEngine } from './engine.ts';
+import { type Engine, openEngine } from './engine.ts';
+import type { Api } from './http/api.ts';
 import { listen } from './http/listener.ts';
 import { routes } from './http/routes.ts';
 import type { Clock } from './lib/clock.ts';
 import { lockDirectory } from './lib/directory-lock.ts';
 import type { Disk } from './lib/disk.ts';
 import type { Entropy } from './lib/entropy.ts';
+import { Late } from './lib/late.ts';
 import type { Logger } from './lib/logger.ts';
 import type { Scheduler } from './lib/scheduler.ts';
 import { StopStack } from './lib/stop-stack.ts';
+import { Lifecycle } from './lifecycle.ts';
+import type { ReplayProgress } from './log/replay.ts';
 
 export interface ServerDependencies {
   readonly disk: Disk;
@@ -21,6 +26,7 @@ export interface ServerDependencies {
   readonly logger: Logger;
   /** A broken invariant or a failed sync: ends the process. */
   readonly onFatal: (error: Error) => void;
+  readonly onProgress?: (progress: ReplayProgress) => void;
 }
 
 export interface RunningServer {
@@ -31,6 +37,8 @@ export interface RunningServer {
   readonly firstKeys: FirstKeys | undefined;
   /** Commands replayed from the log. */
   readonly replayed: number;
+  /** The server before this one on the data directory stopped in order. */
+  readonly cleanShutdown: boolean;
   /** Answers what is in flight, makes the log durable, and lets go of everything. */
   stop(): Promise<void>;
 }
@@ -51,38 +59,56 @@ export async function startServer(
     disk.makeDirectory(settings.dataDirectory);
     stops.push(await lockDirectory(settings.dataDirectory));
 
-    let baseUrl = settings.baseUrl ?? '';
-    const engine = await openEngine({
-      settings,
-      disk,
-      clock,
-      scheduler,
-      entropy,
-      baseUrl: () => baseUrl,
-      onFatal,
-    });
-    stops.push(() => engine.close());
-    for (const sentence of engine.mended) logger.warn(sentence);
-    const { state, pipeline, queries, replayed } = engine;
-
-    const admin: AdminOptions = { state, pipeline, entropy };
-    const firstKeys = replayed === 0 ? await createFirstKeys(admin) : undefined;
-    stops.push(await listenForAdmin(settings.dataDirectory, (request) => administer(admin, request)));
-
+    // The port opens before the log is replayed: whoever asks meanwhile is told how far it is.
+    const lifecycle = new Lifecycle();
+    const engine = new Late<Engine>();
     const listener = await listen({
       host: settings.host,
       port: settings.port,
-      routes: routes({ pipeline, queries, state, entropy }),
-      keys: state.keysByHash,
+      routes: routes(apiOf(engine, entropy), () => ({
+        unavailable: lifecycle.unavailable(),
+        trouble: engine.isSet ? engine.value.pipeline.trouble : undefined,
+      })),
+      keys: { get: (hash) => engine.value.state.keysByHash.get(hash) },
       maxBodyBytes: settings.maxBodyBytes,
       maxWebhookBodyBytes: settings.maxWebhookBodyBytes,
       scheduler,
       requestIdPrefix: Buffer.from(entropy.bytes(6)).toString('hex'),
-      unavailable: () => undefined,
+      unavailable: () => lifecycle.unavailable(),
       onThrow: (error, requestId) => logger.error({ err: error, requestId }, 'a request failed'),
     });
-    baseUrl = settings.baseUrl ?? `http://${hostInUrl(settings.host)}:${listener.port}`;
+    stops.push(() => listener.close());
+    const baseUrl = settings.baseUrl ?? `http://${hostInUrl(settings.host)}:${listener.port}`;
+
+    engine.set(
+      await openEngine({
+        settings,
+        disk,
+        clock,
+        scheduler,
+        entropy,
+        baseUrl: () => baseUrl,
+        onFatal,
+        makeCheckpoint: makeCheckpointOnThread,
+        onTrouble: (error) =>
+          logger.error({ err: error }, 'no checkpoint could be made; the log is whole without it'),
+        onProgress: (progress) => {
+          lifecycle.replaying(progress);
+          dependencies.onProgress?.(progress);
+        },
+      }),
+    );
+    const { state, pipeline, replayed, isNew, notices, cleanShutdown, close } = engine.value;
+    stops.push(close);
+    for (const notice of notices) logger.warn(notice);
+
+    const admin: AdminOptions = { state, pipeline, entropy };
+    const firstKeys = isNew ? await createFirstKeys(admin) : undefined;
+    stops.push(await listenForAdmin(settings.dataDirectory, (request) => administer(admin, request)));
+
+    lifecycle.serving();
     stops.push(async () => {
+      lifecycle.stopping();
       listener.stopAccepting();
       for (let waitedMs = 0; listener.inFlight > 0 && waitedMs < DRAIN_MS; waitedMs += DRAIN_POLL_MS) {
         await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
@@ -90,11 +116,26 @@ export async function startServer(
       listener.close();
     });
 
-    return { port: listener.port, baseUrl, firstKeys, replayed, stop: () => stops.run() };
+    return { port: listener.port, baseUrl, firstKeys, replayed, cleanShutdown, stop: () => stops.run() };
   } catch (error) {
     await stops.run();
     throw error;
   }
+}
+
+function apiOf(engine: Late<Engine>, entropy: Entropy): Api {
+  return {
+    entropy,
+    get pipeline() {
+      return engine.value.pipeline;
+    },
+    get queries() {
+      return engine.value.queries;
+    },
+    get state() {
+      return engine.value.state;
+    },
+  };
 }
 
 function hostInUrl(host: string): string {

@@ -60,6 +60,13 @@ export class IntegrationActor {
     [this.#snapshot] = initialTransition(machine, input);
   }
 
+  /** An active integration as it was. */
+  static restore(context: IntegrationContext): IntegrationActor {
+    const actor = new IntegrationActor(context);
+    actor.#snapshot = machine.resolveState({ value: 'active', context });
+    return actor;
+  }
+
   get context(): IntegrationContext {
     return this.#snapshot.context;
   }

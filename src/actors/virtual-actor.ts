@@ -39,6 +39,11 @@ export class Behaviour<Context, Event extends EventObject, Input extends NonRedu
     };
   }
 
+  /** An actor as it was: of the given kind, in the given context. */
+  restore(input: Input, context: Context): VirtualActor<Context, Event, Input> {
+    return new VirtualActor(this, { ...this.logic.getInitialSnapshot(this.scope, input), context });
+  }
+
   spawn(input: Input): VirtualActor<Context, Event, Input> {
     return new VirtualActor(this, this.logic.getInitialSnapshot(this.scope, input));
   }

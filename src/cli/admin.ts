@@ -110,6 +110,7 @@ async function withoutServer(directory: string, request: AdminRequest): Promise<
       onFatal: (error) => {
         throw error;
       },
+      onTrouble: () => {},
     });
     try {
       const { state, pipeline } = engine;

@@ -24,6 +24,7 @@ interface ServeFlags {
   readonly maxBodyBytes: number;
   readonly maxWebhookBodyBytes: number;
   readonly segmentBytes: number;
+  readonly checkpointSegments: number;
 }
 
 const GIB = 1024 ** 3;
@@ -78,6 +79,11 @@ export function serveCommand(): Command {
         .default(DEFAULTS.segmentBytes)
         .argParser(integer(4096, 4 * GIB - 1)),
     )
+    .addOption(
+      option('--checkpoint-segments <number>', 'segments sealed since the last checkpoint that call for one')
+        .default(DEFAULTS.checkpointSegments)
+        .argParser(integer(1, 10_000)),
+    )
     .addHelpText(
       'after',
       '\nEvery flag can be given as an environment variable: FORESHOCK_PORT, FORESHOCK_DATA_DIR …' +
@@ -99,6 +105,7 @@ function settingsOf(flags: ServeFlags): Settings {
     maxBodyBytes: flags.maxBodyBytes,
     maxWebhookBodyBytes: flags.maxWebhookBodyBytes,
     segmentBytes: flags.segmentBytes,
+    checkpointSegments: flags.checkpointSegments,
   };
 }
 
@@ -129,12 +136,19 @@ async function serve(settings: Settings): Promise<void> {
   process.on('SIGINT', stop);
 }
 
+function shutdownText(clean: boolean): string {
+  return clean
+    ? 'the last shutdown was clean'
+    : 'the last shutdown was not clean: the log was checked to its end';
+}
+
 function welcome(server: RunningServer, settings: Settings): string {
-  const { baseUrl, firstKeys, replayed, port } = server;
+  const { baseUrl, firstKeys, replayed, cleanShutdown, port } = server;
   const local = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
   const lines = [
     `Foreshock listens on ${local}`,
     `data in ${settings.dataDirectory}, durability ${settings.durability}, ${replayed} commands replayed`,
+    ...(firstKeys === undefined ? [shutdownText(cleanShutdown)] : []),
   ];
   if (baseUrl !== local) lines.push(`webhook URLs start with ${baseUrl}`);
   if (firstKeys === undefined) return lines.join('\n');

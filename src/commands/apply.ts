@@ -120,14 +120,7 @@ function serviceNamed(state: State, tenant: Tenant, name: string, { agentId }: R
   const known = tenant.servicesByName.get(name);
   if (known !== undefined) return known;
   const id = serviceIdOf(tenant.id, name);
-  const service: Service = {
-    actor: serviceBehaviour.spawn({ id, name, agentId }),
-    window: state.newWindow(),
-  };
-  tenant.services.set(id, service);
-  tenant.servicesByName.set(name, service);
-  state.changes.changed(tenant.id, 'services', id);
-  return service;
+  return state.addService(tenant, name, serviceBehaviour.spawn({ id, name, agentId }));
 }
 
 function windowEventOf(event: ContextEvent, receivedAtMs: number): WindowEvent {
@@ -151,69 +144,34 @@ function heartbeat(tenant: Tenant, { agentId }: Heartbeat, { atMs }: Stamp): voi
 
 function registerAgent(state: State, tenant: Tenant, command: RegisterAgent, { atMs }: Stamp): void {
   const { agentId, keyId, hostname, name, version } = command;
-  let agent = tenant.agents.get(agentId);
-  if (agent === undefined) {
-    agent = { actor: agentBehaviour.spawn({ id: agentId, keyId, atMs }), history: state.newHistory() };
-    tenant.agents.set(agentId, agent);
-  }
+  const known = tenant.agents.get(agentId);
+  const agent = known ?? state.addAgent(tenant, agentId, agentBehaviour.spawn({ id: agentId, keyId, atMs }));
   const registered: AgentEvent = { type: 'registered', hostname, name, version, atMs };
   agent.actor.send(registered);
   state.changes.changed(tenant.id, 'agents', agentId);
 }
 
 function createTenant(state: State, { tenantId, name }: CreateTenant, { atMs }: Stamp): void {
-  const tenant: Tenant = {
-    id: tenantId,
-    name,
-    createdAtMs: atMs,
-    keys: new Map(),
-    agents: new Map(),
-    services: new Map(),
-    servicesByName: new Map(),
-    integrations: new Map(),
-    eventCount: 0,
-  };
-  state.tenants.set(tenantId, tenant);
-  state.tenantsByName.set(name, tenant);
+  state.addTenant(tenantId, name, atMs);
 }
 
 function createKey(state: State, tenant: Tenant, command: CreateKey, { atMs }: Stamp): void {
   const { keyId, kind, name, hash } = command;
   const agentId = agentIdOf(tenant.id, keyId);
-  const key = {
-    id: keyId,
-    tenantId: tenant.id,
-    kind,
-    agentId,
-    name,
-    hash,
-    createdAtMs: atMs,
-    revokedAtMs: null,
-  };
-  tenant.keys.set(keyId, key);
-  state.keysByHash.set(hash, key);
+  const created = { createdAtMs: atMs, revokedAtMs: null };
+  state.addKey(tenant, { id: keyId, tenantId: tenant.id, kind, agentId, name, hash, ...created });
 }
 
 function revokeKey(state: State, tenant: Tenant, { keyId }: RevokeKey, { atMs }: Stamp): void {
   const key = tenant.keys.get(keyId);
   if (key === undefined) return;
-  tenant.keys.set(keyId, { ...key, revokedAtMs: key.revokedAtMs ?? atMs });
-  state.keysByHash.delete(key.hash);
+  state.addKey(tenant, { ...key, revokedAtMs: key.revokedAtMs ?? atMs });
 }
 
 function createIntegration(state: State, tenant: Tenant, command: CreateIntegration, { atMs }: Stamp): void {
   const { integrationId: id, integrationType: type, direction, token } = command;
-  const integration = new IntegrationActor({
-    id,
-    tenantId: tenant.id,
-    type,
-    direction,
-    token,
-    createdAtMs: atMs,
-  });
-  tenant.integrations.set(id, integration);
-  state.integrationsByToken.set(token, integration);
-  state.changes.changed(tenant.id, 'integrations', id);
+  const input = { id, tenantId: tenant.id, type, direction, token, createdAtMs: atMs };
+  state.addIntegration(tenant, new IntegrationActor(input));
 }
 
 function configureIntegration(state: State, tenant: Tenant, command: ConfigureIntegration): void {

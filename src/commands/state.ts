@@ -69,12 +69,51 @@ export class State {
     this.changes = changes;
   }
 
-  newHistory(): AgentHistory {
-    return new AgentHistory(this.#limits.retentionMs);
+  addTenant(id: TenantId, name: string, createdAtMs: number): Tenant {
+    const tenant: Tenant = {
+      id,
+      name,
+      createdAtMs,
+      keys: new Map(),
+      agents: new Map(),
+      services: new Map(),
+      servicesByName: new Map(),
+      integrations: new Map(),
+      eventCount: 0,
+    };
+    this.tenants.set(id, tenant);
+    this.tenantsByName.set(name, tenant);
+    return tenant;
   }
 
-  newWindow(): LiveWindow<TimerHandle> {
-    return new LiveWindow(this.#expiryTimers, this.#limits.windowMaxEvents);
+  /** Adds a key, or puts it in the place of what was known of it. */
+  addKey(tenant: Tenant, key: ApiKey): void {
+    tenant.keys.set(key.id, key);
+    if (key.revokedAtMs === null) this.keysByHash.set(key.hash, key);
+    else this.keysByHash.delete(key.hash);
+  }
+
+  addAgent(tenant: Tenant, id: AgentId, actor: AgentActor): Agent {
+    const agent = { actor, history: new AgentHistory(this.#limits.retentionMs) };
+    tenant.agents.set(id, agent);
+    this.changes.changed(tenant.id, 'agents', id);
+    return agent;
+  }
+
+  addService(tenant: Tenant, name: string, actor: ServiceActor): Service {
+    const service = { actor, window: new LiveWindow(this.#expiryTimers, this.#limits.windowMaxEvents) };
+    const { id } = actor.context;
+    tenant.services.set(id, service);
+    tenant.servicesByName.set(name, service);
+    this.changes.changed(tenant.id, 'services', id);
+    return service;
+  }
+
+  addIntegration(tenant: Tenant, integration: IntegrationActor): void {
+    const { id, token } = integration.context;
+    tenant.integrations.set(id, integration);
+    this.integrationsByToken.set(token, integration);
+    this.changes.changed(tenant.id, 'integrations', id);
   }
 
   /** Live events, and expired ones whose memory was not given back yet. */

@@ -50,7 +50,7 @@ export interface Listener {
   readonly inFlight: number;
   /** Takes no new connections; answers close theirs. */
   stopAccepting(): void;
-  /** Closes every connection, whatever it is waiting for. */
+  /** Closes every connection, whatever it is waiting for; later calls do nothing. */
   close(): void;
 }
 
@@ -86,6 +86,7 @@ class HttpServer implements Listener {
   readonly #waiting = new Map<Exchange, number>();
   #socket: us_listen_socket | undefined;
   #draining = false;
+  #closed = false;
   #requests = 0;
   port = 0;
 
@@ -124,6 +125,8 @@ class HttpServer implements Listener {
   }
 
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     this.stopAccepting();
     this.#app.close();
   }
@@ -157,6 +160,7 @@ class HttpServer implements Listener {
 
   #take(res: HttpResponse, req: HttpRequest, route: Route, paramCount: number, isHead: boolean): void {
     this.#open(res, req, isHead, (exchange, head) => {
+      if (route.access === 'public') return route.handle({ exchange, head, params: [] });
       const closed = this.#options.unavailable();
       if (closed !== undefined) return exchange.reject(closed);
       const params: string[] = [];

@@ -45,4 +45,11 @@ export interface WebhookRoute extends RouteBase {
   readonly handle: (call: RawCall) => void;
 }
 
-export type Route = KeyRoute | WebhookRoute;
+/** A route for everybody, served even while the server starts or stops. */
+export interface PublicRoute extends RouteBase {
+  readonly access: 'public';
+  readonly body: 'none';
+  readonly handle: (call: Call) => void;
+}
+
+export type Route = KeyRoute | WebhookRoute | PublicRoute;

@@ -2,6 +2,7 @@
 import * as agents from './agents.ts';
 import type { Api } from './api.ts';
 import * as events from './events.ts';
+import { type Readiness, showHealth, showReadiness } from './health.ts';
 import * as integrations from './integrations.ts';
 import type { KeyCall, KeyRoute, RawCall, Route } from './route.ts';
 import * as services from './services.ts';
@@ -25,8 +26,16 @@ const KEY_ROUTES: readonly Line[] = [
   ['POST', '/v1/integrations/:id/rotate-token', 'read-only', 'none', integrations.rotateToken],
 ];
 
-export function routes(api: Api): Route[] {
+export function routes(api: Api, readiness: () => Readiness): Route[] {
   return [
+    { method: 'GET', path: '/healthz', access: 'public', body: 'none', handle: showHealth },
+    {
+      method: 'GET',
+      path: '/readyz',
+      access: 'public',
+      body: 'none',
+      handle: (call) => showReadiness(readiness(), call),
+    },
     ...KEY_ROUTES.map(
       ([method, path, access, body, handle]): Route => ({
         method,

@@ -15,6 +15,7 @@ import {
   type IntegrationType,
 } from '../domain/integration.ts';
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
+import { Fields } from '../lib/fields.ts';
 import { FRAME_BYTES } from './record.ts';
 
 const CODES: { readonly [T in CommandType]: number } = {
@@ -193,62 +194,4 @@ function eventOf(fields: Fields): ContextEvent {
     timestampMs: fields.numberOrNull(),
     rawLine: fields.textOrNull(),
   };
-}
-
-/** Takes the fields of an array one after the other, each checked to be what it must be. */
-class Fields {
-  readonly #values: readonly unknown[];
-  #next = 0;
-
-  constructor(values: readonly unknown[]) {
-    this.#values = values;
-  }
-
-  text(): string {
-    const value = this.#take();
-    if (typeof value !== 'string') throw this.#wrong('text');
-    return value;
-  }
-
-  textOrNull(): string | null {
-    const value = this.#take();
-    if (value !== null && typeof value !== 'string') throw this.#wrong('text or null');
-    return value;
-  }
-
-  number(): number {
-    const value = this.#take();
-    if (typeof value !== 'number') throw this.#wrong('a number');
-    return value;
-  }
-
-  numberOrNull(): number | null {
-    const value = this.#take();
-    if (value !== null && typeof value !== 'number') throw this.#wrong('a number or null');
-    return value;
-  }
-
-  member<T extends string>(members: readonly T[]): T {
-    const member = members[this.number()];
-    if (member === undefined) throw this.#wrong(`an index into ${members.join(', ')}`);
-    return member;
-  }
-
-  list<T>(read: (fields: Fields) => T): T[] {
-    const value = this.#take();
-    if (!Array.isArray(value)) throw this.#wrong('a list');
-    return value.map((element: unknown) => {
-      if (!Array.isArray(element)) throw this.#wrong('a list of arrays');
-      return read(new Fields(element));
-    });
-  }
-
-  #take(): unknown {
-    const value = this.#values[this.#next++];
-    return value === undefined ? null : value;
-  }
-
-  #wrong(expected: string): Error {
-    return new Error(`field ${this.#next - 1} of a command should be ${expected}`);
-  }
 }

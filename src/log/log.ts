@@ -11,6 +11,7 @@ import { RecordReader } from './record-reader.ts';
 import { recover } from './recovery.ts';
 import { type ReplayOptions, readHeader, segmentOrdinals, type Visit } from './replay.ts';
 import { segmentFileName } from './segment.ts';
+import { leaveMark } from './shutdown-mark.ts';
 import { type Appended, type LogWriter, Tip, type TipOptions } from './tip.ts';
 import { WriteThroughWriter } from './write-through.ts';
 
@@ -25,6 +26,7 @@ export interface OpenedLog {
   readonly commands: number;
   /** What recovery mended, a sentence each. */
   readonly mended: readonly string[];
+  readonly cleanShutdown: boolean;
 }
 
 export class CommandLog implements LogWriter {
@@ -49,11 +51,11 @@ export class CommandLog implements LogWriter {
    */
   static async open(options: LogOptions, visit: Visit): Promise<OpenedLog> {
     options.disk.makeDirectory(options.directory);
-    const { end, commands, mended } = await recover(options, visit);
+    const { end, commands, mended, cleanShutdown } = await recover(options, visit);
     const tip = new Tip(options);
     if (end !== undefined) tip.continueFrom(end);
     const writer = options.writes === 'each' ? new WriteThroughWriter(tip) : new GroupWriter(tip);
-    return { log: new CommandLog(options, tip, writer), commands, mended };
+    return { log: new CommandLog(options, tip, writer), commands, mended, cleanShutdown };
   }
 
   /** Of the last command appended or replayed; sequence 0 when there is none. */
@@ -61,9 +63,12 @@ export class CommandLog implements LogWriter {
     return this.#tip.lastStamp;
   }
 
-  /** The segment that is written to, 0 when there is none; lower ordinals are sealed once durable. */
-  get activeOrdinal(): number {
-    return this.#tip.active?.header.ordinal ?? 0;
+  /** The last segment that is whole, durable and never written to again; 0 when there is none. */
+  get sealedOrdinal(): number {
+    const { active } = this.#tip;
+    if (active === undefined) return 0;
+    // The file of a segment is made only when the one before it is durable to its end.
+    return active.file === undefined ? Math.max(0, active.header.ordinal - 2) : active.header.ordinal - 1;
   }
 
   append(command: Command, atMs: number): Appended {
@@ -102,6 +107,7 @@ export class CommandLog implements LogWriter {
   close(): void {
     this.#writer.close();
     this.#reader.close();
+    leaveMark(this.#disk, this.#directory, this.lastStamp.sequence);
   }
 
   #createdAtMs(ordinal: number): number {

@@ -14,17 +14,21 @@
  *     next header names                                               refused
  *   a segment missing, swapped, of another log or another format      refused
  *   a record out of sequence                                          refused
- *   the last segments gone, with a clean shutdown on record           refused
+ *   the log ends before the mark of its clean shutdown                refused
  *
  * "Refused" is `LogDamaged`: it names segment and byte, and nothing on disk has been changed.
  */
 import { join } from 'node:path';
 import { type Disk, readFully, writeFully } from '../lib/disk.ts';
 import { LogDamaged } from './errors.ts';
-import { type ReplayEnd, type ReplayOptions, replay, type Visit } from './replay.ts';
+import { type ReplayEnd, type ReplayOptions, replay, type Tail, type Visit } from './replay.ts';
 import { findRecordAfter } from './scan.ts';
+import { segmentFileName } from './segment.ts';
+import { readMark, removeMark } from './shutdown-mark.ts';
 
 export interface Recovery extends ReplayEnd {
+  /** The log was closed in order, and nothing has happened to it since. */
+  readonly cleanShutdown: boolean;
   /** What was mended, a sentence each, for the operator. */
   readonly mended: readonly string[];
 }
@@ -32,17 +36,29 @@ export interface Recovery extends ReplayEnd {
 /** Hands every command of the log to `visit`, in order, and leaves its files ready for appending. */
 export async function recover(options: ReplayOptions, visit: Visit): Promise<Recovery> {
   const { disk, directory } = options;
-  removeLeftovers(disk, directory);
+  const mark = readMark(disk, directory);
   const read = await replay(options, visit);
   const { tail, end, seed } = read;
+  const sequence = end?.lastStamp.sequence ?? 0;
+  if (mark !== undefined && sequence < mark) {
+    const name = segmentFileName(end?.ordinal ?? 1);
+    const sentence = `the log ends with record ${sequence}, and was closed in order with record ${mark}`;
+    throw new LogDamaged(name, end?.lengthBytes ?? 0, sentence);
+  }
+  if (tail.type === 'bad' && seed !== undefined) refuseDurable(options, tail, seed, sequence);
+  removeLeftovers(disk, directory);
+  removeMark(disk, directory);
+  return { ...read, mended: mend(disk, directory, tail), cleanShutdown: mark === sequence };
+}
+
+function mend(disk: Disk, directory: string, tail: Tail): string[] {
   switch (tail.type) {
     case 'clean':
-      return { ...read, mended: [] };
+      return [];
     case 'unfinished':
-      return { ...read, mended: [setAside(disk, directory, tail.name)] };
+      return [setAside(disk, directory, tail.name)];
     case 'bad':
-      if (end !== undefined && seed !== undefined) refuseDurable(options, tail, seed, end.lastStamp.sequence);
-      return { ...read, mended: [cutTail(disk, directory, tail.name, tail.offset)] };
+      return [cutTail(disk, directory, tail.name, tail.offset)];
   }
 }
 

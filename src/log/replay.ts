@@ -63,10 +63,10 @@ export interface ReplayEnd {
 /** @throws LogDamaged naming segment and byte */
 export async function replay(options: ReplayOptions, visit: Visit): Promise<ReplayEnd> {
   const { disk, directory, after, pause = async () => {}, onProgress = () => {} } = options;
-  const ordinals = segmentOrdinals(disk, directory).filter(
-    (ordinal) =>
-      ordinal > (after?.ordinal ?? 0) && ordinal <= (options.throughOrdinal ?? Number.MAX_SAFE_INTEGER),
-  );
+  const present = segmentOrdinals(disk, directory);
+  if (after !== undefined) checkCovered(disk, directory, present, after);
+  const through = options.throughOrdinal ?? Number.MAX_SAFE_INTEGER;
+  const ordinals = present.filter((ordinal) => ordinal > (after?.ordinal ?? 0) && ordinal <= through);
   const totalBytes = ordinals.reduce((sum, ordinal) => sum + sizeOf(disk, directory, ordinal), 0);
   let end = after;
   let seed: number | undefined;
@@ -120,6 +120,48 @@ export async function replay(options: ReplayOptions, visit: Visit): Promise<Repl
     }
   }
   return { end, seed, commands, tail };
+}
+
+/**
+ * Segments that a checkpoint covers are not replayed, but an agent's history is read from them: none may be
+ * missing among those that are left, and each must be as long as the next one says.
+ */
+function checkCovered(disk: Disk, directory: string, present: readonly number[], after: SegmentEnd): void {
+  const last = present.at(-1) ?? 0;
+  if (last < after.ordinal) {
+    throw new LogDamaged(
+      segmentFileName(last + 1),
+      0,
+      `segments ${last + 1} to ${after.ordinal} are missing`,
+    );
+  }
+  for (const [index, ordinal] of present.entries()) {
+    if (ordinal > after.ordinal) break;
+    const name = segmentFileName(ordinal);
+    const next = present[index + 1];
+    if (next !== undefined && next !== ordinal + 1) {
+      throw new LogDamaged(segmentFileName(ordinal + 1), 0, 'it is missing, and segments follow it');
+    }
+    const stated = next === undefined ? after.lengthBytes : headerOf(disk, directory, next)?.previousBytes;
+    const actual = sizeOf(disk, directory, ordinal);
+    if (stated !== undefined && actual !== stated) {
+      throw new LogDamaged(
+        name,
+        Math.min(actual, stated),
+        `it is ${actual} bytes long, and should be ${stated}`,
+      );
+    }
+  }
+}
+
+function headerOf(disk: Disk, directory: string, ordinal: number): SegmentHeader | undefined {
+  const file = disk.open(join(directory, segmentFileName(ordinal)), 'read');
+  try {
+    const reading = readHeader(file);
+    return reading.type === 'header' ? reading.header : undefined;
+  } finally {
+    file.close();
+  }
 }
 
 /** Ordinals of the segments in a directory, ascending. */

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Command, Stamp } from '../domain/command.ts';
 import type { Disk } from '../lib/disk.ts';
 import { encodeCommand } from './command-codec.ts';
-import { SyncFailed } from './errors.ts';
+import { LogDamaged, SyncFailed } from './errors.ts';
 import { type LogPosition, MAX_SEGMENT_BYTES, positionAt } from './position.ts';
 import { FRAME_BYTES, MAX_PAYLOAD_BYTES, sealFrame } from './record.ts';
-import { readHeader, type SegmentEnd, segmentOrdinals } from './replay.ts';
+import { readHeader, type SegmentEnd } from './replay.ts';
 import { type SegmentHeader, segmentFileName } from './segment.ts';
 import { type ActiveSegment, newSegment } from './segment-file.ts';
 
@@ -56,22 +56,16 @@ export class Tip {
   /** Goes on where a replay has ended. @throws SyncFailed */
   continueFrom(end: SegmentEnd): void {
     this.lastStamp = end.lastStamp;
-    const there = segmentOrdinals(this.disk, this.directory).includes(end.ordinal);
-    const file = there
-      ? this.disk.open(join(this.directory, segmentFileName(end.ordinal)), 'read-write')
-      : undefined;
-    const reading = file && readHeader(file);
-    const fallback = { ordinal: end.ordinal, logId: end.logId, firstSequence: 0, createdAtMs: 0 };
-    const header =
-      reading?.type === 'header' ? reading.header : { ...fallback, previousBytes: 0, previousCrc: 0 };
+    const file = this.disk.open(join(this.directory, segmentFileName(end.ordinal)), 'read-write');
+    const reading = readHeader(file);
+    if (reading.type !== 'header')
+      throw new LogDamaged(segmentFileName(end.ordinal), 0, 'its header is gone');
     this.active = {
-      ...newSegment(header),
+      ...newSegment(reading.header),
       file,
       lengthBytes: end.lengthBytes,
       syncedBytes: end.lengthBytes,
       lastCrc: end.lastCrc,
-      // All that a checkpoint covers may have been deleted: then the next record begins the next segment.
-      sealed: file === undefined,
     };
     // What was replayed is about to be shown to readers, and may so far be in the page cache alone.
     syncNow(this.active);

@@ -71,6 +71,19 @@ export class AgentHistory {
     this.#type[at] = EVENT_TYPES.indexOf(entry.eventType);
   }
 
+  /** Entries within retention, oldest first. */
+  *entries(nowMs: number): Iterable<NewHistoryEntry> {
+    this.#trim(nowMs);
+    for (let at = this.#start; at < this.#end; at += 1) {
+      yield {
+        ...this.#entryAt(at),
+        service: this.#services.nameOf(this.#service[at] ?? 0),
+        vendor: this.#vendors.nameOf(this.#vendor[at] ?? 0),
+        eventType: EVENT_TYPES[this.#type[at] ?? 0] ?? EVENT_TYPES[0],
+      };
+    }
+  }
+
   /** How many events were received in the `spanMs` before `nowMs`; at most retention back. O(log n). */
   countWithin(spanMs: number, nowMs: number): number {
     const after = nowMs - Math.min(spanMs, this.#retentionMs);

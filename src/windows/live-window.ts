@@ -63,11 +63,26 @@ export class LiveWindow<Handle> {
     this.#tidy();
   }
 
-  read(nowMs: number): StateWindow {
-    const events = this.#held()
+  /** Until when the window says that it is truncated; -Infinity where nothing ever left for want of room. */
+  get truncatedUntilMs(): number {
+    return this.#truncatedUntilMs;
+  }
+
+  /** Sets it as it was; for a window that is being restored. */
+  set truncatedUntilMs(untilMs: number) {
+    this.#truncatedUntilMs = untilMs;
+  }
+
+  /** Live events in the order of receipt. */
+  live(nowMs: number): WindowEvent[] {
+    return this.#held()
       .filter((held) => nowMs < held.event.expiresAtMs)
-      .map((held) => held.event)
-      // Of equal times the one received last comes first: it stands last, and sorting is stable.
+      .map((held) => held.event);
+  }
+
+  read(nowMs: number): StateWindow {
+    // Of equal times the one received last comes first: it stands last, and sorting is stable.
+    const events = this.live(nowMs)
       .reverse()
       .sort((a, b) => b.timestampMs - a.timestampMs);
     return { events, truncated: nowMs < this.#truncatedUntilMs };

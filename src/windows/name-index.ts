@@ -31,6 +31,11 @@ export class NameIndex {
     return this.#indexes.get(name);
   }
 
+  /** The name of a number in use. */
+  nameOf(index: number): string {
+    return this.#names[index] ?? '';
+  }
+
   /** The names in use, sorted by code unit. */
   names(): string[] {
     return [...this.#indexes.keys()].sort();

@@ -43,6 +43,9 @@ export async function openTestEngine(
     onFatal: (error) => {
       throw error;
     },
+    onTrouble: (error) => {
+      throw error;
+    },
   });
   const { state, pipeline } = engine;
   const adminOptions: AdminOptions = { state, pipeline, entropy: systemEntropy };

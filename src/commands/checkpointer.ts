@@ -1,0 +1,125 @@
+/**
+ * Checkpoints and retention: when enough segments have been sealed, a checkpoint of them is made beside the
+ * running server, by replaying them; then what it makes superfluous is deleted.
+ *
+ * Two checkpoints are kept, so that a bad one has an older one to fall back to, and a segment is deleted only
+ * when the older of them covers it and everything in it is past retention.
+ */
+import { join } from 'node:path';
+import type { Clock } from '../lib/clock.ts';
+import type { Disk } from '../lib/disk.ts';
+import type { Scheduler } from '../lib/scheduler.ts';
+import { checkpointFileName, checkpointOrdinals, writeCheckpoint } from '../log/checkpoint.ts';
+import { LogDamaged } from '../log/errors.ts';
+import type { CommandLog } from '../log/log.ts';
+import { replay } from '../log/replay.ts';
+import { segmentFileName } from '../log/segment.ts';
+import { checkpointDirectory, load } from './load.ts';
+import type { StateLimits } from './state.ts';
+import { dumpState } from './state-rows.ts';
+
+export interface CheckpointOptions {
+  readonly disk: Disk;
+  readonly dataDirectory: string;
+  readonly limits: StateLimits;
+  /** The last segment to cover: sealed. */
+  readonly throughOrdinal: number;
+}
+
+/** What another thread is told. */
+export type CheckpointTask = Omit<CheckpointOptions, 'disk'>;
+
+/**
+ * Makes a checkpoint of the log through a sealed segment, from the checkpoint before it and the segments
+ * since. It reads what a start would read, with the same code: every checkpoint proves replay.
+ *
+ * @throws LogDamaged where a segment is not what was written
+ */
+export async function makeCheckpoint(options: CheckpointOptions): Promise<void> {
+  const { disk, dataDirectory, limits, throughOrdinal } = options;
+  const changes = { changed: () => {} };
+  const { state, read } = await load({ disk, dataDirectory, limits, changes, throughOrdinal }, replay);
+  const { end, tail } = read;
+  if (tail.type !== 'clean' || end?.ordinal !== throughOrdinal) {
+    const name = segmentFileName(throughOrdinal);
+    throw new LogDamaged(name, tail.type === 'bad' ? tail.offset : 0, 'a sealed segment does not end whole');
+  }
+  const { atMs } = end.lastStamp;
+  state.reclaim(atMs, Number.POSITIVE_INFINITY);
+  writeCheckpoint(disk, checkpointDirectory(dataDirectory), end, dumpState(state, atMs));
+}
+
+export interface CheckpointerOptions {
+  readonly disk: Disk;
+  readonly dataDirectory: string;
+  readonly log: Pick<CommandLog, 'sealedOrdinal' | 'deleteOld'>;
+  readonly time: Clock;
+  readonly scheduler: Scheduler;
+  readonly retentionMs: number;
+  /** Sealed segments that make a checkpoint worth its while. */
+  readonly everySegments: number;
+  /** Makes a checkpoint elsewhere than on this thread. */
+  readonly make: (throughOrdinal: number) => Promise<void>;
+  /** A checkpoint that could not be made: the log is whole without it, and the next one is tried later. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+const LOOK_INTERVAL_MS = 1000;
+/** After one that failed. */
+const RETRY_MS = 60_000;
+
+export class Checkpointer {
+  readonly #options: CheckpointerOptions;
+  #making: Promise<void> | undefined;
+  #notBeforeMs = Number.NEGATIVE_INFINITY;
+  #stopped = false;
+
+  constructor(options: CheckpointerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#options.scheduler.after(LOOK_INTERVAL_MS, () => {
+      if (this.#stopped) return;
+      this.#making = this.look().finally(() => {
+        this.#making = undefined;
+        this.start();
+      });
+    });
+  }
+
+  /** Waits for a checkpoint that is being made. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#making;
+  }
+
+  /** Makes a checkpoint if one is due, and deletes what is superfluous. */
+  async look(): Promise<void> {
+    const { disk, dataDirectory, log, time, retentionMs, everySegments, make, onTrouble } = this.#options;
+    const directory = checkpointDirectory(dataDirectory);
+    const nowMs = time.now();
+    try {
+      const newest = checkpointOrdinals(disk, directory)[0] ?? 0;
+      const sealed = log.sealedOrdinal;
+      if (sealed - newest >= everySegments && nowMs >= this.#notBeforeMs) {
+        this.#notBeforeMs = nowMs + RETRY_MS;
+        await make(sealed);
+        this.#notBeforeMs = Number.NEGATIVE_INFINITY;
+      }
+      const older = this.#pruneCheckpoints(directory);
+      if (older !== undefined) log.deleteOld(older, nowMs - retentionMs);
+    } catch (error) {
+      onTrouble(error);
+    }
+  }
+
+  /** Keeps the newest two; answers what the older covers, undefined where there are not two. */
+  #pruneCheckpoints(directory: string): number | undefined {
+    const { disk } = this.#options;
+    const [, older, ...superfluous] = checkpointOrdinals(disk, directory);
+    for (const ordinal of superfluous) disk.remove(join(directory, checkpointFileName(ordinal)));
+    if (superfluous.length > 0) disk.syncDirectory(directory);
+    return older;
+  }
+}

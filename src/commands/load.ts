@@ -1,0 +1,60 @@
+/**
+ * From a data directory to a state: the newest checkpoint that can be read, then the log after it. The same
+ * at a start, for the next checkpoint, and for looking at a directory that nobody serves.
+ */
+import { join } from 'node:path';
+import type { Disk } from '../lib/disk.ts';
+import { CheckpointBroken, checkpointOrdinals, readCheckpoint } from '../log/checkpoint.ts';
+import type { ReplayOptions, SegmentEnd, Visit } from '../log/replay.ts';
+import { apply } from './apply.ts';
+import { type ChangeListener, State, type StateLimits } from './state.ts';
+import { StateRestorer } from './state-rows.ts';
+
+export const logDirectory = (dataDirectory: string): string => join(dataDirectory, 'log');
+export const checkpointDirectory = (dataDirectory: string): string => join(dataDirectory, 'checkpoints');
+
+export interface LoadOptions extends Omit<ReplayOptions, 'directory' | 'after'> {
+  readonly dataDirectory: string;
+  readonly limits: StateLimits;
+  readonly changes: ChangeListener;
+}
+
+/** How many commands are replayed between two looks at what has expired in the log's own time. */
+const RECLAIM_EVERY = 4096;
+
+/** @param read replays the log, changing what it must on disk or nothing: `recover`, `replay` or `CommandLog.open` */
+export async function load<End extends { readonly commands: number }>(
+  options: LoadOptions,
+  read: (options: ReplayOptions, visit: Visit) => Promise<End>,
+): Promise<{ readonly state: State; readonly read: End; readonly passedOver: readonly string[] }> {
+  const { dataDirectory, disk, limits, changes, ...rest } = options;
+  const { state, after, passedOver } = restore(disk, checkpointDirectory(dataDirectory), limits, changes);
+  const replayOptions = { ...rest, disk, directory: logDirectory(dataDirectory), after };
+  const end = await read(replayOptions, (command, stamp, position) => {
+    apply(state, command, stamp, position);
+    if (stamp.sequence % RECLAIM_EVERY === 0) state.reclaim(stamp.atMs, Number.POSITIVE_INFINITY);
+  });
+  return { state, read: end, passedOver };
+}
+
+interface Restored {
+  readonly state: State;
+  readonly after: SegmentEnd | undefined;
+  readonly passedOver: readonly string[];
+}
+
+function restore(disk: Disk, directory: string, limits: StateLimits, changes: ChangeListener): Restored {
+  disk.makeDirectory(directory);
+  const passedOver: string[] = [];
+  for (const ordinal of checkpointOrdinals(disk, directory)) {
+    const state = new State(limits, changes);
+    try {
+      const after = readCheckpoint(disk, directory, ordinal, new StateRestorer(state).take);
+      return { state, after, passedOver };
+    } catch (error) {
+      if (!(error instanceof CheckpointBroken)) throw error;
+      passedOver.push(error.message);
+    }
+  }
+  return { state: new State(limits, changes), after: undefined, passedOver };
+}

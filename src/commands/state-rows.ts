@@ -1,0 +1,225 @@
+/**
+ * The state as rows, and back: what a checkpoint holds. Each row starts with a letter that says what it is;
+ * a tenant's rows follow its own. Restoring the rows gives a state that answers every question alike.
+ */
+import { agentBehaviour } from '../actors/agent.ts';
+import { IntegrationActor } from '../actors/integration.ts';
+import { serviceBehaviour } from '../actors/service.ts';
+import { EVENT_TYPES, type EventType } from '../domain/event.ts';
+import { agentId, agentIdOf, integrationId, keyId, serviceId, tenantId } from '../domain/ids.ts';
+import {
+  DIRECTIONS,
+  type Direction,
+  INTEGRATION_TYPES,
+  type IntegrationType,
+} from '../domain/integration.ts';
+import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
+import type { WindowEvent } from '../domain/window.ts';
+import { Fields } from '../lib/fields.ts';
+import type { Agent, Service, State, Tenant } from './state.ts';
+
+type Row = readonly unknown[];
+
+const TENANT = 't';
+const KEY = 'k';
+const AGENT = 'a';
+const HISTORY = 'h';
+const SERVICE = 's';
+const EVENTS = 'e';
+const INTEGRATION = 'i';
+
+/** Histories and windows are cut into rows of this many entries. */
+const ENTRIES_PER_ROW = 1000;
+
+/** Everything that can still be seen at `nowMs` or later. */
+export function* dumpState(state: State, nowMs: number): Iterable<Row> {
+  for (const tenant of state.tenants.values()) {
+    yield [TENANT, tenant.id, tenant.name, tenant.createdAtMs, tenant.eventCount];
+    for (const { id, kind, name, hash, createdAtMs, revokedAtMs } of tenant.keys.values()) {
+      yield [KEY, id, KEY_KINDS.indexOf(kind), name, hash, createdAtMs, revokedAtMs];
+    }
+    for (const agent of tenant.agents.values()) yield* dumpAgent(agent, nowMs);
+    for (const service of tenant.services.values()) yield* dumpService(service, nowMs);
+    for (const { context } of tenant.integrations.values()) {
+      const { id, type, direction, token, configJson, createdAtMs, deliveries } = context;
+      const kinds = [INTEGRATION_TYPES.indexOf(type), DIRECTIONS.indexOf(direction)];
+      yield [INTEGRATION, id, ...kinds, token, configJson, createdAtMs, deliveries];
+    }
+  }
+}
+
+function* dumpAgent({ actor, history }: Agent, nowMs: number): Iterable<Row> {
+  const { id, keyId, hostname, givenName, version, registeredAtMs, lastSeenAtMs } = actor.context;
+  yield [AGENT, id, keyId, hostname, givenName, version, registeredAtMs, lastSeenAtMs];
+  for (const chunk of chunks(history.entries(nowMs))) {
+    yield [
+      HISTORY,
+      id,
+      ...chunk.map(({ eventNumber, receivedAtMs, position, index, service, vendor, eventType }) => [
+        eventNumber,
+        receivedAtMs,
+        position,
+        index,
+        service,
+        vendor,
+        EVENT_TYPES.indexOf(eventType),
+      ]),
+    ];
+  }
+}
+
+function* dumpService({ actor, window }: Service, nowMs: number): Iterable<Row> {
+  const { id, name, agentId, lastEventAtMs, updatedAtMs } = actor.context;
+  yield [SERVICE, id, name, agentId, lastEventAtMs, updatedAtMs, window.truncatedUntilMs];
+  for (const chunk of chunks(window.live(nowMs))) yield [EVENTS, id, ...chunk.map(windowFields)];
+}
+
+function windowFields(event: WindowEvent): Row {
+  const { eventType, vendor, entity, oldValue, newValue, timestampMs, actor, sha, confidence, expiresAtMs } =
+    event;
+  const type = EVENT_TYPES.indexOf(eventType);
+  return [type, vendor, entity, oldValue, newValue, timestampMs, actor, sha, confidence, expiresAtMs];
+}
+
+function* chunks<T>(items: Iterable<T>): Iterable<T[]> {
+  let chunk: T[] = [];
+  for (const item of items) {
+    chunk.push(item);
+    if (chunk.length < ENTRIES_PER_ROW) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+/** Takes the rows of a dump, in order, into an empty state. */
+export class StateRestorer {
+  readonly #state: State;
+  #tenant: Tenant | undefined;
+
+  constructor(state: State) {
+    this.#state = state;
+  }
+
+  readonly take = (row: Row): void => {
+    const fields = new Fields(row);
+    const kind = fields.text();
+    if (kind === TENANT) {
+      this.#tenant = this.#state.addTenant(tenantId(fields.text()), fields.text(), fields.number());
+      this.#tenant.eventCount = fields.number();
+      return;
+    }
+    const tenant = this.#tenant;
+    if (tenant === undefined) throw new Error('a row of no tenant');
+    switch (kind) {
+      case KEY:
+        return this.#key(tenant, fields);
+      case AGENT:
+        return this.#agent(tenant, fields);
+      case HISTORY:
+        return this.#history(tenant, fields);
+      case SERVICE:
+        return this.#service(tenant, fields);
+      case EVENTS:
+        return this.#events(tenant, fields);
+      case INTEGRATION:
+        return this.#integration(tenant, fields);
+      default:
+        throw new Error(`a row of unknown kind ${kind}`);
+    }
+  };
+
+  #key(tenant: Tenant, fields: Fields): void {
+    const id = keyId(fields.text());
+    this.#state.addKey(tenant, {
+      id,
+      tenantId: tenant.id,
+      agentId: agentIdOf(tenant.id, id),
+      kind: fields.member<KeyKind>(KEY_KINDS),
+      name: fields.textOrNull(),
+      hash: fields.text(),
+      createdAtMs: fields.number(),
+      revokedAtMs: fields.numberOrNull(),
+    });
+  }
+
+  #agent(tenant: Tenant, fields: Fields): void {
+    const id = agentId(fields.text());
+    const context = {
+      id,
+      keyId: keyId(fields.text()),
+      hostname: fields.text(),
+      givenName: fields.textOrNull(),
+      version: fields.textOrNull(),
+      registeredAtMs: fields.number(),
+      lastSeenAtMs: fields.number(),
+    };
+    const actor = agentBehaviour.restore({ id, keyId: context.keyId, atMs: context.registeredAtMs }, context);
+    this.#state.addAgent(tenant, id, actor);
+  }
+
+  #history(tenant: Tenant, fields: Fields): void {
+    const agent = tenant.agents.get(agentId(fields.text()));
+    for (const entry of fields.rest()) {
+      agent?.history.append({
+        eventNumber: entry.number(),
+        receivedAtMs: entry.number(),
+        position: entry.number(),
+        index: entry.number(),
+        service: entry.text(),
+        vendor: entry.text(),
+        eventType: entry.member<EventType>(EVENT_TYPES),
+      });
+    }
+  }
+
+  #service(tenant: Tenant, fields: Fields): void {
+    const id = serviceId(fields.text());
+    const context = {
+      id,
+      name: fields.text(),
+      agentId: agentId(fields.text()),
+      lastEventAtMs: fields.number(),
+      updatedAtMs: fields.number(),
+    };
+    const service = this.#state.addService(tenant, context.name, serviceBehaviour.restore(context, context));
+    service.window.truncatedUntilMs = fields.number();
+  }
+
+  #events(tenant: Tenant, fields: Fields): void {
+    const service = tenant.services.get(serviceId(fields.text()));
+    for (const event of fields.rest()) {
+      service?.window.insert(
+        {
+          eventType: event.member<EventType>(EVENT_TYPES),
+          vendor: event.text(),
+          entity: event.text(),
+          oldValue: event.textOrNull(),
+          newValue: event.textOrNull(),
+          timestampMs: event.number(),
+          actor: event.textOrNull(),
+          sha: event.textOrNull(),
+          confidence: event.number(),
+          expiresAtMs: event.number(),
+        },
+        Number.NEGATIVE_INFINITY,
+      );
+    }
+  }
+
+  #integration(tenant: Tenant, fields: Fields): void {
+    this.#state.addIntegration(
+      tenant,
+      IntegrationActor.restore({
+        id: integrationId(fields.text()),
+        tenantId: tenant.id,
+        type: fields.member<IntegrationType>(INTEGRATION_TYPES),
+        direction: fields.member<Direction>(DIRECTIONS),
+        token: fields.text(),
+        configJson: fields.text(),
+        createdAtMs: fields.number(),
+        deliveries: fields.number(),
+      }),
+    );
+  }
+}
