@@ -6,7 +6,6 @@ import { type AgentEvent, agentBehaviour } from '../actors/agent.ts';
 import { IntegrationActor } from '../actors/integration.ts';
 import { serviceBehaviour } from '../actors/service.ts';
 import type {
-  Command,
   ConfigureIntegration,
   CreateIntegration,
   CreateKey,
@@ -14,17 +13,16 @@ import type {
   DeleteIntegration,
   Heartbeat,
   ReceiveDelivery,
-  RecordEvents,
   RegisterAgent,
   RevokeKey,
   RotateToken,
   Stamp,
 } from '../domain/command.ts';
-import { type ContextEvent, expiresAtMs, timestampOf } from '../domain/event.ts';
 import { agentIdOf, serviceIdOf } from '../domain/ids.ts';
-import type { Rejection } from '../domain/rejection.ts';
-import type { WindowEvent } from '../domain/window.ts';
-import type { LogPosition } from '../log/position.ts';
+import { AGENT_NOT_REGISTERED, type Rejection } from '../domain/rejection.ts';
+import { decodeCommand, eventsIn } from '../log/command-codec.ts';
+import type { EventCursor } from '../log/event-codec.ts';
+import type { LoggedRecord } from '../log/replay.ts';
 import { refusal } from './refusal.ts';
 import type { Service, State, Tenant } from './state.ts';
 
@@ -36,8 +34,12 @@ export type Outcome = Applied | Rejection;
 
 const APPLIED: Applied = { type: 'applied' };
 
-/** Applies a command that stands in the log at `position`. */
-export function apply(state: State, command: Command, stamp: Stamp, position: LogPosition): Outcome {
+/** Applies a record of the log: what is applied is what was written, also when it was written just now. */
+export function apply(state: State, record: LoggedRecord): Outcome {
+  const cursor = eventsIn(record.bytes, record.start);
+  if (cursor !== undefined) return recordEvents(state, cursor, record);
+  const command = decodeCommand(record.bytes, record.start, record.end);
+  const { stamp } = record;
   const refused = refusal(state, command);
   if (refused !== undefined) return refused;
   if (command.type === 'create-tenant') {
@@ -48,8 +50,7 @@ export function apply(state: State, command: Command, stamp: Stamp, position: Lo
   if (tenant === undefined) throw new Error(`no tenant ${command.tenantId}, though nothing was refused`);
   switch (command.type) {
     case 'record-events':
-      recordEvents(state, tenant, command, stamp, position);
-      break;
+      throw new Error('events are not applied one by one');
     case 'heartbeat':
       heartbeat(tenant, command, stamp);
       break;
@@ -81,61 +82,47 @@ export function apply(state: State, command: Command, stamp: Stamp, position: Lo
   return APPLIED;
 }
 
-function recordEvents(
-  state: State,
-  tenant: Tenant,
-  command: RecordEvents,
-  { atMs }: Stamp,
-  position: LogPosition,
-): void {
-  const agent = tenant.agents.get(command.agentId);
-  if (agent === undefined) return;
-  for (const [index, event] of command.events.entries()) {
+/** Not decoded to a command: only what has to be looked up becomes strings, and details stay bytes. */
+function recordEvents(state: State, cursor: EventCursor, { stamp, position }: LoggedRecord): Outcome {
+  const tenant = state.tenants.get(cursor.tenantId);
+  const agent = tenant?.agents.get(cursor.agentId);
+  if (tenant === undefined || agent === undefined) return AGENT_NOT_REGISTERED;
+  const { atMs } = stamp;
+  for (let index = 0; cursor.next(); index += 1) {
     tenant.eventCount += 1;
-    const eventNumber = tenant.eventCount;
-    const service = serviceNamed(state, tenant, event.serviceName, command);
-    const windowEvent = windowEventOf(event, atMs);
-    service.actor.send({
-      type: 'event-recorded',
-      agentId: command.agentId,
-      timestampMs: windowEvent.timestampMs,
+    const { serviceName, eventType, vendor } = cursor;
+    const service = tenant.servicesByName.get(serviceName) ?? firstSeen(state, tenant, cursor);
+    const timestampMs = cursor.timestampMs ?? atMs;
+    service.actor.send({ type: 'event-recorded', agentId: cursor.agentId, timestampMs, receivedAtMs: atMs });
+    state.live.insert(service.window, {
+      eventType,
+      ttlSeconds: cursor.ttlSeconds,
+      timestampMs,
       receivedAtMs: atMs,
+      confidence: cursor.confidence,
+      details: cursor.bytes,
+      detailsStart: cursor.detailsStart,
+      detailsEnd: cursor.detailsEnd,
     });
-    service.window.insert(windowEvent, atMs);
+    const eventNumber = tenant.eventCount;
     agent.history.append({
       eventNumber,
       receivedAtMs: atMs,
       position,
       index,
-      service: event.serviceName,
-      vendor: event.vendor,
-      eventType: event.eventType,
+      service: serviceName,
+      vendor,
+      eventType,
     });
   }
   agent.actor.send({ type: 'seen', atMs });
+  return APPLIED;
 }
 
-/** The service of a name, known from now on if it was not before. */
-function serviceNamed(state: State, tenant: Tenant, name: string, { agentId }: RecordEvents): Service {
-  const known = tenant.servicesByName.get(name);
-  if (known !== undefined) return known;
+/** A service is known from the first event that names it. */
+function firstSeen(state: State, tenant: Tenant, { serviceName: name, agentId }: EventCursor): Service {
   const id = serviceIdOf(tenant.id, name);
   return state.addService(tenant, name, serviceBehaviour.spawn({ id, name, agentId }));
-}
-
-function windowEventOf(event: ContextEvent, receivedAtMs: number): WindowEvent {
-  return {
-    eventType: event.eventType,
-    vendor: event.vendor,
-    entity: event.entity,
-    oldValue: event.oldValue,
-    newValue: event.newValue,
-    timestampMs: timestampOf(event, receivedAtMs),
-    actor: event.actor,
-    sha: event.sha,
-    confidence: event.confidence,
-    expiresAtMs: expiresAtMs(event, receivedAtMs),
-  };
 }
 
 function heartbeat(tenant: Tenant, { agentId }: Heartbeat, { atMs }: Stamp): void {

@@ -86,6 +86,8 @@ class WriteThrough<Entry> implements CommitQueue<Entry> {
   readonly #options: CommitOptions<Entry>;
   readonly #syncing: Syncing;
   #due = false;
+  #disarm: () => void = () => {};
+  #closed = false;
 
   constructor(options: CommitOptions<Entry>) {
     this.#options = options;
@@ -104,12 +106,16 @@ class WriteThrough<Entry> implements CommitQueue<Entry> {
     this.#options.commit(entry);
   }
 
+  /** A sync that is only due is not waited for: closing the log makes everything durable. */
   whenIdle(done: () => void): void {
+    this.#closed = true;
+    this.#disarm();
     this.#syncing.whenIdle(done);
   }
 
   #arm(): void {
-    this.#options.scheduler.after(SYNC_INTERVAL_MS, () => {
+    if (this.#closed) return;
+    this.#disarm = this.#options.scheduler.after(SYNC_INTERVAL_MS, () => {
       // What is appended from here on may miss this sync, and calls for the next.
       this.#due = false;
       this.#syncing.start((error) => {

@@ -12,7 +12,7 @@ export interface HousekeepingOptions {
 
 const INTERVAL_MS = 100;
 /** Steps between two looks at the sockets: about a millisecond of each kind of work. */
-const RECLAIM_SLICE = 5000;
+const RECLAIM_SLICE = 50;
 const PROJECT_SLICE = 100;
 
 /**

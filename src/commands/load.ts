@@ -30,9 +30,10 @@ export async function load<End extends { readonly commands: number }>(
   const { dataDirectory, disk, limits, changes, ...rest } = options;
   const { state, after, passedOver } = restore(disk, checkpointDirectory(dataDirectory), limits, changes);
   const replayOptions = { ...rest, disk, directory: logDirectory(dataDirectory), after };
-  const end = await read(replayOptions, (command, stamp, position) => {
-    apply(state, command, stamp, position);
-    if (stamp.sequence % RECLAIM_EVERY === 0) state.reclaim(stamp.atMs, Number.POSITIVE_INFINITY);
+  const end = await read(replayOptions, (record) => {
+    apply(state, record);
+    const { sequence, atMs } = record.stamp;
+    if (sequence % RECLAIM_EVERY === 0) state.reclaim(atMs, Number.POSITIVE_INFINITY);
   });
   return { state, read: end, passedOver };
 }

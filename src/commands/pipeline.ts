@@ -9,13 +9,13 @@
  *
  * Log before state, state before answer: no reader sees, and no caller is told, what the log does not hold.
  */
-import type { Command, Stamp } from '../domain/command.ts';
+import type { Command } from '../domain/command.ts';
 import { type Rejection, unavailable } from '../domain/rejection.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import { LogUnavailable, SyncFailed } from '../log/errors.ts';
 import type { CommandLog } from '../log/log.ts';
-import type { LogPosition } from '../log/position.ts';
+import type { LoggedRecord } from '../log/replay.ts';
 import { apply, type Outcome } from './apply.ts';
 import { type CommitQueue, commitQueue, type Durability } from './durability.ts';
 import { refusal } from './refusal.ts';
@@ -36,9 +36,7 @@ export interface PipelineOptions {
 }
 
 interface Entry {
-  readonly command: Command;
-  readonly stamp: Stamp;
-  readonly position: LogPosition;
+  readonly record: LoggedRecord;
   readonly settle: Settle;
 }
 
@@ -73,9 +71,9 @@ export class Pipeline {
     if (refused !== undefined) return settle(refused);
     if (this.#queue.stalled) return settle(DISK_HANGS);
 
-    let appended: ReturnType<CommandLog['append']>;
+    let record: LoggedRecord;
     try {
-      appended = this.#options.log.append(command, this.#options.time.now());
+      record = this.#options.log.append(command, this.#options.time.now());
     } catch (error) {
       if (error instanceof LogUnavailable) {
         this.#trouble = error.message;
@@ -84,7 +82,7 @@ export class Pipeline {
       if (error instanceof SyncFailed) this.#fail(error);
       throw error;
     }
-    this.#queue.appended({ command, ...appended, settle });
+    this.#queue.appended({ record, settle });
   }
 
   /** Why commands are not taken just now, as far as the last attempt told; undefined where they are. */
@@ -99,11 +97,11 @@ export class Pipeline {
     return new Promise((resolve) => this.#queue.whenIdle(resolve));
   }
 
-  #commit({ command, stamp, position, settle }: Entry): void {
+  #commit({ record, settle }: Entry): void {
     this.#trouble = undefined;
     let outcome: Outcome;
     try {
-      outcome = apply(this.#options.state, command, stamp, position);
+      outcome = apply(this.#options.state, record);
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
       throw error;

@@ -14,8 +14,8 @@ import {
   type IntegrationType,
 } from '../domain/integration.ts';
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
-import type { WindowEvent } from '../domain/window.ts';
 import { Fields } from '../lib/fields.ts';
+import type { LiveEvent } from '../windows/live-events.ts';
 import type { Agent, Service, State, Tenant } from './state.ts';
 
 type Row = readonly unknown[];
@@ -39,7 +39,7 @@ export function* dumpState(state: State, nowMs: number): Iterable<Row> {
       yield [KEY, id, KEY_KINDS.indexOf(kind), name, hash, createdAtMs, revokedAtMs];
     }
     for (const agent of tenant.agents.values()) yield* dumpAgent(agent, nowMs);
-    for (const service of tenant.services.values()) yield* dumpService(service, nowMs);
+    for (const service of tenant.services.values()) yield* dumpService(state, service, nowMs);
     for (const { context } of tenant.integrations.values()) {
       const { id, type, direction, token, configJson, createdAtMs, deliveries } = context;
       const kinds = [INTEGRATION_TYPES.indexOf(type), DIRECTIONS.indexOf(direction)];
@@ -68,17 +68,15 @@ function* dumpAgent({ actor, history }: Agent, nowMs: number): Iterable<Row> {
   }
 }
 
-function* dumpService({ actor, window }: Service, nowMs: number): Iterable<Row> {
+function* dumpService(state: State, { actor, window }: Service, nowMs: number): Iterable<Row> {
   const { id, name, agentId, lastEventAtMs, updatedAtMs } = actor.context;
   yield [SERVICE, id, name, agentId, lastEventAtMs, updatedAtMs, window.truncatedUntilMs];
-  for (const chunk of chunks(window.live(nowMs))) yield [EVENTS, id, ...chunk.map(windowFields)];
+  const oldestFirst = [...state.live.live(window, nowMs)].reverse();
+  for (const chunk of chunks(oldestFirst)) yield [EVENTS, id, nowMs, ...chunk.map(eventFields)];
 }
 
-function windowFields(event: WindowEvent): Row {
-  const { eventType, vendor, entity, oldValue, newValue, timestampMs, actor, sha, confidence, expiresAtMs } =
-    event;
-  const type = EVENT_TYPES.indexOf(eventType);
-  return [type, vendor, entity, oldValue, newValue, timestampMs, actor, sha, confidence, expiresAtMs];
+function eventFields({ eventType, timestampMs, expiresAtMs, confidence, details }: LiveEvent): Row {
+  return [EVENT_TYPES.indexOf(eventType), timestampMs, expiresAtMs, confidence, details];
 }
 
 function* chunks<T>(items: Iterable<T>): Iterable<T[]> {
@@ -188,22 +186,24 @@ export class StateRestorer {
 
   #events(tenant: Tenant, fields: Fields): void {
     const service = tenant.services.get(serviceId(fields.text()));
+    const nowMs = fields.number();
     for (const event of fields.rest()) {
-      service?.window.insert(
-        {
-          eventType: event.member<EventType>(EVENT_TYPES),
-          vendor: event.text(),
-          entity: event.text(),
-          oldValue: event.textOrNull(),
-          newValue: event.textOrNull(),
-          timestampMs: event.number(),
-          actor: event.textOrNull(),
-          sha: event.textOrNull(),
-          confidence: event.number(),
-          expiresAtMs: event.number(),
-        },
-        Number.NEGATIVE_INFINITY,
-      );
+      const eventType = event.member<EventType>(EVENT_TYPES);
+      const timestampMs = event.number();
+      const expiresAtMs = event.number();
+      const confidence = event.number();
+      const details = event.bytes();
+      if (service === undefined) continue;
+      const restored = {
+        eventType,
+        timestampMs,
+        confidence,
+        details,
+        detailsStart: 0,
+        detailsEnd: details.length,
+      };
+      // What it has left to live groups it as well as what it had.
+      this.#state.live.restore(service.window, restored, expiresAtMs - nowMs, expiresAtMs);
     }
   }
 

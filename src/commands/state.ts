@@ -8,8 +8,9 @@ import type { ServiceActor } from '../actors/service.ts';
 import type { AgentId, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
 import type { ApiKey } from '../domain/key.ts';
 import { type TimerHandle, TimerWheel } from '../timers/wheel.ts';
+import type { Chunk } from '../windows/arena.ts';
 import { AgentHistory } from '../windows/history.ts';
-import { type ExpiryTimers, type HeldEvent, LiveWindow } from '../windows/live-window.ts';
+import { LiveEvents, type Window } from '../windows/live-events.ts';
 
 export interface Agent {
   readonly actor: AgentActor;
@@ -18,7 +19,7 @@ export interface Agent {
 
 export interface Service {
   readonly actor: ServiceActor;
-  readonly window: LiveWindow<TimerHandle>;
+  readonly window: Window;
 }
 
 export interface Tenant {
@@ -56,17 +57,21 @@ export class State {
   readonly integrationsByToken = new Map<string, IntegrationActor>();
   readonly changes: ChangeListener;
   readonly #limits: StateLimits;
-  readonly #expiries = new TimerWheel<HeldEvent<TimerHandle>>(0);
-  readonly #expiryTimers: ExpiryTimers<TimerHandle> = {
-    schedule: (expiresAtMs, held) => this.#expiries.schedule(expiresAtMs, held),
-    cancel: (handle) => {
-      this.#expiries.cancel(handle);
-    },
-  };
+  readonly live: LiveEvents<TimerHandle>;
+  readonly #expiries = new TimerWheel<Chunk>(0);
 
   constructor(limits: StateLimits, changes: ChangeListener) {
     this.#limits = limits;
     this.changes = changes;
+    this.live = new LiveEvents(
+      {
+        schedule: (atMs, chunk) => this.#expiries.schedule(atMs, chunk),
+        cancel: (handle) => {
+          this.#expiries.cancel(handle);
+        },
+      },
+      limits.windowMaxEvents,
+    );
   }
 
   addTenant(id: TenantId, name: string, createdAtMs: number): Tenant {
@@ -101,7 +106,7 @@ export class State {
   }
 
   addService(tenant: Tenant, name: string, actor: ServiceActor): Service {
-    const service = { actor, window: new LiveWindow(this.#expiryTimers, this.#limits.windowMaxEvents) };
+    const service = { actor, window: this.live.newWindow() };
     const { id } = actor.context;
     tenant.services.set(id, service);
     tenant.servicesByName.set(name, service);
@@ -116,16 +121,11 @@ export class State {
     this.changes.changed(tenant.id, 'integrations', id);
   }
 
-  /** Live events, and expired ones whose memory was not given back yet. */
-  get heldEvents(): number {
-    return this.#expiries.size;
-  }
-
   /**
-   * Gives back the memory of events that have expired, at most `limit` steps of it; true when none is left.
+   * Gives back the memory of events that have expired, at most `limit` chunks of it; true when none is left.
    * Nothing a reader sees depends on it.
    */
   reclaim(nowMs: number, limit: number): boolean {
-    return this.#expiries.advance(nowMs, (held) => held.window.reclaim(held), limit);
+    return this.#expiries.advance(nowMs, (chunk) => this.live.reclaim(chunk, nowMs), limit);
   }
 }

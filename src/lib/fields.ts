@@ -31,6 +31,12 @@ export class Fields {
     return value;
   }
 
+  bytes(): Buffer {
+    const value = this.#take();
+    if (!Buffer.isBuffer(value)) throw this.#wrong('bytes');
+    return value;
+  }
+
   member<T extends string>(members: readonly T[]): T {
     const member = members[this.number()];
     if (member === undefined) throw this.#wrong(`an index into ${members.join(', ')}`);

@@ -5,8 +5,8 @@
  * renames keys such as `__proto__`.
  */
 import { Packr, RESERVE_START_SPACE, RESET_BUFFER_MODE } from 'msgpackr';
-import type { Command, CommandType } from '../domain/command.ts';
-import { type ContextEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
+import type { Command, CommandType, RecordEvents } from '../domain/command.ts';
+import type { ContextEvent } from '../domain/event.ts';
 import { agentId, deliveryId, integrationId, keyId, tenantId } from '../domain/ids.ts';
 import {
   DIRECTIONS,
@@ -16,10 +16,11 @@ import {
 } from '../domain/integration.ts';
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
 import { Fields } from '../lib/fields.ts';
+import { EventCursor, encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from './event-codec.ts';
 import { FRAME_BYTES } from './record.ts';
 
 const CODES: { readonly [T in CommandType]: number } = {
-  'record-events': 1,
+  'record-events': RECORD_EVENTS_CODE,
   heartbeat: 2,
   'register-agent': 3,
   'create-tenant': 4,
@@ -35,26 +36,45 @@ const CODES: { readonly [T in CommandType]: number } = {
 const packr = new Packr({ useRecords: false });
 const packOptions = RESERVE_START_SPACE | RESET_BUFFER_MODE | FRAME_BYTES;
 
+/** Where record-events are written; it grows to the largest batch seen. */
+let hotBuffer = Buffer.allocUnsafeSlow(64 * 1024);
+
 /**
  * A command as a record whose frame is still to be filled in: the payload starts at `FRAME_BYTES`.
  * The bytes are good until the next call, which reuses them.
  */
 export function encodeCommand(command: Command): Buffer {
-  return packr.pack(fieldsOf(command), packOptions);
+  if (command.type !== 'record-events') return packr.pack(fieldsOf(command), packOptions);
+  const { tenantId, agentId, events } = command;
+  const atMost = FRAME_BYTES + maxEncodedBytes(events);
+  if (atMost > hotBuffer.length) hotBuffer = Buffer.allocUnsafeSlow(2 * atMost);
+  return hotBuffer.subarray(0, encodeEvents(hotBuffer, FRAME_BYTES, tenantId, agentId, events));
+}
+
+/** The events of a payload, if that is what it holds. */
+export function eventsIn(bytes: Buffer, start: number): EventCursor | undefined {
+  return bytes[start + 1] === RECORD_EVENTS_CODE ? new EventCursor(bytes, start) : undefined;
 }
 
 /** The command in a payload. Throws where there is none, which a record whose CRC is right never shows. */
 export function decodeCommand(bytes: Buffer, start: number, end: number): Command {
+  const cursor = eventsIn(bytes, start);
+  if (cursor !== undefined) return eventsCommand(cursor);
   const fields: unknown = packr.unpack(bytes, { start, end });
   if (!Array.isArray(fields)) throw new Error('a record that holds no command');
   return commandOf(new Fields(fields));
 }
 
-function fieldsOf(command: Command): unknown[] {
+function eventsCommand(cursor: EventCursor): Command {
+  const { tenantId, agentId } = cursor;
+  const events: ContextEvent[] = [];
+  while (cursor.next()) events.push(cursor.event());
+  return { type: 'record-events', tenantId, agentId, events };
+}
+
+function fieldsOf(command: Exclude<Command, RecordEvents>): unknown[] {
   const code = CODES[command.type];
   switch (command.type) {
-    case 'record-events':
-      return [code, command.tenantId, command.agentId, command.events.map(eventFields)];
     case 'heartbeat':
       return [code, command.tenantId, command.agentId];
     case 'register-agent': {
@@ -91,13 +111,6 @@ function commandOf(fields: Fields): Command {
   const code = fields.number();
   const tenant = tenantId(fields.text());
   switch (code) {
-    case CODES['record-events']:
-      return {
-        type: 'record-events',
-        tenantId: tenant,
-        agentId: agentId(fields.text()),
-        events: fields.list(eventOf),
-      };
     case CODES.heartbeat:
       return { type: 'heartbeat', tenantId: tenant, agentId: agentId(fields.text()) };
     case CODES['register-agent']:
@@ -160,38 +173,4 @@ function commandOf(fields: Fields): Command {
     default:
       throw new Error(`command code ${code}: the log was written by a later version`);
   }
-}
-
-function eventFields(event: ContextEvent): unknown[] {
-  return [
-    event.serviceName,
-    event.vendor,
-    event.entity,
-    EVENT_TYPES.indexOf(event.eventType),
-    event.oldValue,
-    event.newValue,
-    event.actor,
-    event.sha,
-    event.confidence,
-    event.ttlSeconds,
-    event.timestampMs,
-    event.rawLine,
-  ];
-}
-
-function eventOf(fields: Fields): ContextEvent {
-  return {
-    serviceName: fields.text(),
-    vendor: fields.text(),
-    entity: fields.text(),
-    eventType: fields.member<EventType>(EVENT_TYPES),
-    oldValue: fields.textOrNull(),
-    newValue: fields.textOrNull(),
-    actor: fields.textOrNull(),
-    sha: fields.textOrNull(),
-    confidence: fields.number(),
-    ttlSeconds: fields.number(),
-    timestampMs: fields.numberOrNull(),
-    rawLine: fields.textOrNull(),
-  };
 }

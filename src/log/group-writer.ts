@@ -8,6 +8,7 @@
 import type { Command, Stamp } from '../domain/command.ts';
 import { type DiskFile, writeFullyAsync } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
+import type { LoggedRecord } from './replay.ts';
 import {
   type ActiveSegment,
   createSegmentFileAsync,
@@ -15,7 +16,7 @@ import {
   retire,
   syncSegment,
 } from './segment-file.ts';
-import { type Appended, type LogWriter, sealedRecord, syncNow, type Tip } from './tip.ts';
+import { type LogWriter, sealedRecord, syncNow, type Tip } from './tip.ts';
 
 /** Records that go to disk together, to one segment, whose file may have to be made first. */
 interface Group {
@@ -44,7 +45,7 @@ export class GroupWriter implements LogWriter {
     this.#durable = this.#mark();
   }
 
-  append(command: Command, atMs: number): Appended {
+  append(command: Command, atMs: number): LoggedRecord {
     const stamp = this.#tip.nextStamp(atMs);
     const { segment, records } = this.#openGroup(stamp);
     const record = Buffer.from(sealedRecord(command, stamp, segment));

@@ -9,10 +9,10 @@ import { GroupWriter } from './group-writer.ts';
 import type { LogPosition } from './position.ts';
 import { RecordReader } from './record-reader.ts';
 import { recover } from './recovery.ts';
-import { type ReplayOptions, readHeader, segmentOrdinals, type Visit } from './replay.ts';
+import { type LoggedRecord, type ReplayOptions, readHeader, segmentOrdinals, type Visit } from './replay.ts';
 import { segmentFileName } from './segment.ts';
 import { leaveMark } from './shutdown-mark.ts';
-import { type Appended, type LogWriter, Tip, type TipOptions } from './tip.ts';
+import { type LogWriter, Tip, type TipOptions } from './tip.ts';
 import { WriteThroughWriter } from './write-through.ts';
 
 export interface LogOptions extends TipOptions, Omit<ReplayOptions, 'throughOrdinal'> {
@@ -71,7 +71,7 @@ export class CommandLog implements LogWriter {
     return active.file === undefined ? Math.max(0, active.header.ordinal - 2) : active.header.ordinal - 1;
   }
 
-  append(command: Command, atMs: number): Appended {
+  append(command: Command, atMs: number): LoggedRecord {
     return this.#writer.append(command, atMs);
   }
 

@@ -4,15 +4,24 @@
  * tail, for recovery to judge; anywhere else they are damage.
  */
 import { join } from 'node:path';
-import type { Command, Stamp } from '../domain/command.ts';
+import type { Stamp } from '../domain/command.ts';
 import { type Disk, type DiskFile, readFully } from '../lib/disk.ts';
-import { decodeCommand } from './command-codec.ts';
 import { LogDamaged } from './errors.ts';
 import { type LogPosition, positionAt } from './position.ts';
 import { type ScanEnd, type ScannedRecord, SegmentScan } from './scan.ts';
 import { decodeHeader, HEADER_BYTES, ordinalOf, type SegmentHeader, segmentFileName } from './segment.ts';
 
-export type Visit = (command: Command, stamp: Stamp, position: LogPosition) => void;
+/** A record as it stands in the log. */
+export interface LoggedRecord {
+  readonly stamp: Stamp;
+  readonly position: LogPosition;
+  /** Hold its payload, an encoded command, from `start` to `end`: good until the visit is over. */
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
+export type Visit = (record: LoggedRecord) => void;
 
 /** Where a segment ends: what the header of the next one must continue. */
 export interface SegmentEnd {
@@ -98,7 +107,7 @@ export async function replay(options: ReplayOptions, visit: Visit): Promise<Repl
         if (stamp.sequence !== lastStamp.sequence + 1 || stamp.atMs < lastStamp.atMs) {
           throw new LogDamaged(name, offset, `record ${stamp.sequence} follows record ${lastStamp.sequence}`);
         }
-        visit(decodeCommand(bytes, payloadStart, payloadEnd), stamp, positionAt(ordinal, offset));
+        visit({ stamp, position: positionAt(ordinal, offset), bytes, start: payloadStart, end: payloadEnd });
         lastStamp = stamp;
         lastCrc = frame.crc;
         commands += 1;

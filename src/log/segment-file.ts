@@ -8,7 +8,7 @@ export interface ActiveSegment {
   readonly header: SegmentHeader;
   readonly encodedHeader: Buffer;
   readonly seed: number;
-  /** Undefined until the file has been made. */
+  /** Undefined until the file has been made, and again once it is closed. */
   file: DiskFile | undefined;
   lengthBytes: number;
   /** How much of it a finished sync covers. */
@@ -108,5 +108,7 @@ export async function syncSegment(segment: ActiveSegment): Promise<void> {
 }
 
 function closeWhenIdle(segment: ActiveSegment): void {
-  if (segment.syncsUnderWay === 0) segment.file?.close();
+  if (segment.syncsUnderWay > 0) return;
+  segment.file?.close();
+  segment.file = undefined;
 }

@@ -4,21 +4,16 @@ import type { Command, Stamp } from '../domain/command.ts';
 import type { Disk } from '../lib/disk.ts';
 import { encodeCommand } from './command-codec.ts';
 import { LogDamaged, SyncFailed } from './errors.ts';
-import { type LogPosition, MAX_SEGMENT_BYTES, positionAt } from './position.ts';
+import { MAX_SEGMENT_BYTES, positionAt } from './position.ts';
 import { FRAME_BYTES, MAX_PAYLOAD_BYTES, sealFrame } from './record.ts';
-import { readHeader, type SegmentEnd } from './replay.ts';
+import { type LoggedRecord, readHeader, type SegmentEnd } from './replay.ts';
 import { type SegmentHeader, segmentFileName } from './segment.ts';
 import { type ActiveSegment, newSegment } from './segment-file.ts';
 
-export interface Appended {
-  readonly stamp: Stamp;
-  readonly position: LogPosition;
-}
-
 /** How a log grows: what `append` promises when it returns differs, see the two writers. */
 export interface LogWriter {
-  /** @param atMs not before the time of the last command */
-  append(command: Command, atMs: number): Appended;
+  /** @param atMs not before the time of the last command; the record's bytes are good until the next call at least */
+  append(command: Command, atMs: number): LoggedRecord;
   /**
    * Makes durable, off the event loop, what was appended before this call.
    *
@@ -94,12 +89,13 @@ export class Tip {
   }
 
   /** Moves the end past a sealed record. */
-  advance(segment: ActiveSegment, record: Buffer, stamp: Stamp): Appended {
+  advance(segment: ActiveSegment, record: Buffer, stamp: Stamp): LoggedRecord {
     const offset = segment.lengthBytes;
     segment.lengthBytes += record.length;
     segment.lastCrc = record.readUInt32LE(0);
     this.lastStamp = stamp;
-    return { stamp, position: positionAt(segment.header.ordinal, offset) };
+    const position = positionAt(segment.header.ordinal, offset);
+    return { stamp, position, bytes: record, start: FRAME_BYTES, end: record.length };
   }
 }
 

@@ -5,11 +5,12 @@
  * A write that fails half-way is cut off again: at once, or, where the disk refuses even to shorten the file,
  * before the next write. What lies past the end meanwhile is no record.
  */
-import type { Command } from '../domain/command.ts';
+import type { Command, Stamp } from '../domain/command.ts';
 import { writeFully } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
+import type { LoggedRecord } from './replay.ts';
 import { type ActiveSegment, createSegmentFile, newSegment, retire, syncSegment } from './segment-file.ts';
-import { type Appended, type LogWriter, sealedRecord, syncNow, type Tip } from './tip.ts';
+import { type LogWriter, sealedRecord, syncNow, type Tip } from './tip.ts';
 
 export class WriteThroughWriter implements LogWriter {
   readonly #tip: Tip;
@@ -23,7 +24,7 @@ export class WriteThroughWriter implements LogWriter {
    * @throws LogUnavailable where the disk takes no writes
    * @throws SyncFailed where a full segment could not be made durable
    */
-  append(command: Command, atMs: number): Appended {
+  append(command: Command, atMs: number): LoggedRecord {
     const stamp = this.#tip.nextStamp(atMs);
     const { active } = this.#tip;
     const segment = active === undefined || this.#tip.mustRotate() ? this.#rotate(stamp) : active;
@@ -47,7 +48,7 @@ export class WriteThroughWriter implements LogWriter {
     retire(active);
   }
 
-  #rotate(first: Appended['stamp']): ActiveSegment {
+  #rotate(first: Stamp): ActiveSegment {
     const previous = this.#tip.active;
     if (previous !== undefined) {
       try {

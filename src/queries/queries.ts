@@ -83,7 +83,7 @@ export class Queries {
   serviceContext(tenantId: TenantId, id: string): Found | Rejection {
     const service = findById(this.#tenant(tenantId)?.services, id);
     if (service === undefined) return NOT_FOUND;
-    return found(windowJson(service, this.#options.time.now()));
+    return found(windowJson(this.#options.state.live, service, this.#options.time.now()));
   }
 
   integrations(tenantId: TenantId): Found {

@@ -2,7 +2,8 @@
 import type { Service } from '../commands/state.ts';
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { TenantId } from '../domain/ids.ts';
-import type { WindowEvent } from '../domain/window.ts';
+import { readDetails } from '../log/event-codec.ts';
+import type { LiveEvent, LiveEvents } from '../windows/live-events.ts';
 import { closeObject, isoTime, openObject } from './json.ts';
 
 /** The part of a list entry that never changes. */
@@ -17,30 +18,32 @@ export function serviceEntry(row: string, { actor }: Service): string {
 }
 
 /** Live events as of `nowMs`, by type, newest first. */
-export function windowJson({ actor, window }: Service, nowMs: number): string {
+export function windowJson(live: LiveEvents<unknown>, { actor, window }: Service, nowMs: number): string {
   const { name, updatedAtMs } = actor.context;
-  const { events, truncated } = window.read(nowMs);
+  // Of equal times the one received last comes first: so they come, and sorting is stable.
+  const events = [...live.live(window, nowMs)].sort((a, b) => b.timestampMs - a.timestampMs);
   const byType = new Map<EventType, object[]>(EVENT_TYPES.map((type) => [type, []]));
   for (const event of events) byType.get(event.eventType)?.push(windowEvent(event));
   return JSON.stringify({
     service: name,
     ...Object.fromEntries([...byType].map(([type, group]) => [`${type}_events`, group])),
     updated_at: isoTime(updatedAtMs),
-    ...(truncated ? { truncated } : {}),
+    ...(nowMs < window.truncatedUntilMs ? { truncated: true } : {}),
   });
 }
 
-function windowEvent(event: WindowEvent): object {
+function windowEvent({ eventType, timestampMs, expiresAtMs, confidence, details }: LiveEvent): object {
+  const { vendor, entity, oldValue, newValue, actor, sha } = readDetails(details, 0);
   return {
-    event_type: event.eventType,
-    vendor: event.vendor,
-    entity: event.entity,
-    old_value: event.oldValue,
-    new_value: event.newValue,
-    timestamp: isoTime(event.timestampMs),
-    actor: event.actor,
-    sha: event.sha,
-    confidence: event.confidence,
-    expires_at: isoTime(event.expiresAtMs),
+    event_type: eventType,
+    vendor,
+    entity,
+    old_value: oldValue,
+    new_value: newValue,
+    timestamp: isoTime(timestampMs),
+    actor,
+    sha,
+    confidence,
+    expires_at: isoTime(expiresAtMs),
   };
 }

@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   snapshots: ['domain', 'lib'],
   alerting: ['domain', 'lib'],
   commands: ['log', 'actors', 'windows', 'timers', 'snapshots', 'domain', 'lib'],
-  queries: ['commands', 'actors', 'windows', 'snapshots', 'domain', 'lib'],
+  queries: ['commands', 'log', 'actors', 'windows', 'snapshots', 'domain', 'lib'],
   http: ['commands', 'queries', 'alerting', 'domain', 'lib'],
   admin: ['commands', 'domain', 'lib'],
   client: ['domain', 'lib'],
