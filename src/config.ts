@@ -2,6 +2,7 @@
 
 import type { Durability } from './commands/durability.ts';
 import { MAX_SEGMENT_BYTES } from './log/position.ts';
+import { MAX_PAYLOAD_BYTES } from './log/record.ts';
 import { HEADER_BYTES } from './log/segment.ts';
 
 export interface Settings {
@@ -18,6 +19,8 @@ export interface Settings {
   readonly agentStaleAfterSeconds: number;
   /** Live events that the window of a service holds at most. */
   readonly windowMaxEvents: number;
+  /** Bytes of live events that the window of a service holds at most: what one answer can come to. */
+  readonly windowMaxBytes: number;
   readonly maxBodyBytes: number;
   readonly maxWebhookBodyBytes: number;
   /** A log segment that has grown past this is sealed and the next begun. */
@@ -35,6 +38,7 @@ export const DEFAULTS = {
   retentionSeconds: 24 * 3600,
   agentStaleAfterSeconds: 120,
   windowMaxEvents: 10_000,
+  windowMaxBytes: 8 * 1024 * 1024,
   maxBodyBytes: 64 * 1024,
   maxWebhookBodyBytes: 1024 * 1024,
   segmentBytes: 64 * 1024 * 1024,
@@ -54,6 +58,14 @@ export function checkSettings(settings: Settings): void {
   demand(settings.agentStaleAfterSeconds >= 1, 'agent-stale-after must be at least 1s');
   demand(settings.maxBodyBytes >= 1024, 'max-body-bytes must be at least 1024');
   demand(settings.maxWebhookBodyBytes >= 1024, 'max-webhook-body-bytes must be at least 1024');
+  demand(
+    settings.windowMaxBytes >= 64 * 1024,
+    'window-max-bytes must be at least 65536: what one event can come to',
+  );
+  demand(
+    settings.maxWebhookBodyBytes < MAX_PAYLOAD_BYTES / 2,
+    'max-webhook-body-bytes is more than a record holds',
+  );
   demand(settings.checkpointSegments >= 1, 'checkpoint-segments must be at least 1');
   demand(
     settings.segmentBytes > HEADER_BYTES && settings.segmentBytes <= MAX_SEGMENT_BYTES,

@@ -33,8 +33,10 @@ export interface EngineOptions {
   readonly onFatal: (error: Error) => void;
   /** Makes a checkpoint, on another thread where there is one. Without it none is made and nothing deleted. */
   readonly makeCheckpoint?: (task: CheckpointTask) => Promise<void>;
-  /** Something that can wait went wrong: a checkpoint that could not be made. */
+  /** Something went wrong that stops nothing: a checkpoint that could not be made, a caller that threw. */
   readonly onTrouble: (error: unknown) => void;
+  /** Writes are not taken any more, for this reason; or, undefined, are taken again. */
+  readonly onWriteTrouble: (reason: string | undefined) => void;
   readonly onProgress?: (progress: ReplayProgress) => void;
 }
 
@@ -46,8 +48,6 @@ export interface Engine {
   readonly cleanShutdown: boolean;
   /** Commands replayed from the log. */
   readonly replayed: number;
-  /** The log was empty. */
-  readonly isNew: boolean;
   /** What was passed over or mended on the way, a sentence each, for the operator. */
   readonly notices: readonly string[];
   /** Settles what waits, makes the log durable, and lets go of it. */
@@ -61,6 +61,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const limits = {
     retentionMs: settings.retentionSeconds * 1000,
     windowMaxEvents: settings.windowMaxEvents,
+    windowMaxBytes: settings.windowMaxBytes,
   };
   const snapshots: Snapshots = new Snapshots((tenantId, table, id) => describe(state, tenantId, table, id));
   const { dataDirectory, segmentBytes } = settings;
@@ -82,6 +83,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     scheduler,
     durability: settings.durability,
     onFatal,
+    onTrouble: options.onWriteTrouble,
+    onSettleError: options.onTrouble,
   });
   stops.push(() => pipeline.close());
 
@@ -111,7 +114,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   checkpointer?.start();
   stops.push(() => checkpointer?.stop());
 
-  const housekeeping = new Housekeeping({ state, snapshots, time, scheduler });
+  const housekeeping = new Housekeeping({ state, snapshots, time, pipeline, scheduler });
   housekeeping.start();
   stops.push(() => housekeeping.stop());
 
@@ -121,7 +124,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     queries,
     replayed,
     cleanShutdown: read.cleanShutdown,
-    isNew: log.lastStamp.sequence === 0,
     notices: [...passedOver, ...read.mended],
     close: () => stops.run(),
   };

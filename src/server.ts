@@ -1,6 +1,6 @@
 /** The composition root: one straight line from settings to a serving process, each stop registered at once. */
 import { type AdminOptions, administer, createFirstKeys, type FirstKeys } from './admin/operations.ts';
-import { listenForAdmin } from './admin/socket.ts';
+import { claimDirectory, serveAdmin } from './admin/socket.ts';
 import { makeCheckpointOnThread } from './checkpoint-thread.ts';
 import { checkSettings, type Settings } from './config.ts';
 import { type Engine, openEngine } from './engine.ts';
@@ -8,9 +8,8 @@ import type { Api } from './http/api.ts';
 import { listen } from './http/listener.ts';
 import { routes } from './http/routes.ts';
 import type { Clock } from './lib/clock.ts';
-import { lockDirectory } from './lib/directory-lock.ts';
 import type { Disk } from './lib/disk.ts';
-import type { Entropy } from './lib/entropy.ts';
+import { type Entropy, randomIds } from './lib/entropy.ts';
 import { Late } from './lib/late.ts';
 import type { Logger } from './lib/logger.ts';
 import type { Scheduler } from './lib/scheduler.ts';
@@ -57,7 +56,8 @@ export async function startServer(
   const stops = new StopStack();
   try {
     disk.makeDirectory(settings.dataDirectory);
-    stops.push(await lockDirectory(settings.dataDirectory));
+    const socket = await claimDirectory(settings.dataDirectory);
+    stops.push(() => socket.release());
 
     // The port opens before the log is replayed: whoever asks meanwhile is told how far it is.
     const lifecycle = new Lifecycle();
@@ -73,7 +73,7 @@ export async function startServer(
       maxBodyBytes: settings.maxBodyBytes,
       maxWebhookBodyBytes: settings.maxWebhookBodyBytes,
       scheduler,
-      requestIdPrefix: Buffer.from(entropy.bytes(6)).toString('hex'),
+      newRequestId: randomIds(entropy),
       unavailable: () => lifecycle.unavailable(),
       onThrow: (error, requestId) => logger.error({ err: error, requestId }, 'a request failed'),
     });
@@ -90,21 +90,24 @@ export async function startServer(
         baseUrl: () => baseUrl,
         onFatal,
         makeCheckpoint: makeCheckpointOnThread,
-        onTrouble: (error) =>
-          logger.error({ err: error }, 'no checkpoint could be made; the log is whole without it'),
+        onTrouble: (error) => logger.error({ err: error }, 'something went wrong; nothing is lost by it'),
+        onWriteTrouble: (reason) => {
+          if (reason === undefined) logger.info('writes are taken again');
+          else logger.error({ reason }, 'writes are not taken');
+        },
         onProgress: (progress) => {
           lifecycle.replaying(progress);
           dependencies.onProgress?.(progress);
         },
       }),
     );
-    const { state, pipeline, replayed, isNew, notices, cleanShutdown, close } = engine.value;
+    const { state, pipeline, replayed, notices, cleanShutdown, close } = engine.value;
     stops.push(close);
     for (const notice of notices) logger.warn(notice);
 
     const admin: AdminOptions = { state, pipeline, entropy };
-    const firstKeys = isNew ? await createFirstKeys(admin) : undefined;
-    stops.push(await listenForAdmin(settings.dataDirectory, (request) => administer(admin, request)));
+    const firstKeys = await createFirstKeys(admin);
+    serveAdmin(socket, (request) => administer(admin, request));
 
     lifecycle.serving();
     stops.push(async () => {
@@ -132,9 +135,7 @@ function apiOf(engine: Late<Engine>, entropy: Entropy): Api {
     get queries() {
       return engine.value.queries;
     },
-    get state() {
-      return engine.value.state;
-    },
+    integrationByToken: (token) => engine.value.state.integrationsByToken.get(token)?.context,
   };
 }
 

@@ -6,23 +6,9 @@
  * integration is to do in the world will come out of it as data.
  */
 import { assign, initialTransition, type SnapshotFrom, setup, transition } from 'xstate';
-import type { IntegrationId, TenantId } from '../domain/ids.ts';
-import type { Direction, IntegrationType } from '../domain/integration.ts';
+import type { Integration } from '../domain/integration.ts';
 
-export interface IntegrationContext {
-  readonly id: IntegrationId;
-  readonly tenantId: TenantId;
-  readonly type: IntegrationType;
-  readonly direction: Direction;
-  readonly token: string;
-  /** A JSON object, as text. */
-  readonly configJson: string;
-  readonly createdAtMs: number;
-  /** Webhook deliveries taken so far. */
-  readonly deliveries: number;
-}
-
-export type IntegrationInput = Omit<IntegrationContext, 'configJson' | 'deliveries'>;
+export type IntegrationInput = Omit<Integration, 'configJson' | 'deliveries'>;
 
 export type IntegrationEvent =
   | { readonly type: 'configured'; readonly configJson: string }
@@ -32,7 +18,7 @@ export type IntegrationEvent =
 
 const machine = setup({
   types: {
-    context: {} as IntegrationContext,
+    context: {} as Integration,
     events: {} as IntegrationEvent,
     input: {} as IntegrationInput,
   },
@@ -61,13 +47,13 @@ export class IntegrationActor {
   }
 
   /** An active integration as it was. */
-  static restore(context: IntegrationContext): IntegrationActor {
+  static restore(context: Integration): IntegrationActor {
     const actor = new IntegrationActor(context);
     actor.#snapshot = machine.resolveState({ value: 'active', context });
     return actor;
   }
 
-  get context(): IntegrationContext {
+  get context(): Integration {
     return this.#snapshot.context;
   }
 

@@ -17,7 +17,9 @@ const name = z
   .refine((text) => text.isWellFormed(), 'half a surrogate pair');
 
 /** At most this many keys are made by one request. */
-export const MAX_KEYS_AT_ONCE = 100_000;
+export const MAX_KEYS_AT_ONCE = 10_000;
+
+const FIRST_TENANT = 'default';
 
 export const adminRequestSchema = z.discriminatedUnion('operation', [
   z.strictObject({ operation: z.literal('tenants.create'), name }),
@@ -35,12 +37,17 @@ export const adminRequestSchema = z.discriminatedUnion('operation', [
 
 export type AdminRequest = z.infer<typeof adminRequestSchema>;
 
-/** An object to print, one a line with `--json`. */
-export type AdminRow = Readonly<Record<string, string | number | null>>;
+const rowSchema = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 
-export type AdminAnswer =
-  | { readonly type: 'rows'; readonly rows: readonly AdminRow[] }
-  | { readonly type: 'refused'; readonly reason: string };
+export const adminAnswerSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('rows'), rows: z.array(rowSchema) }),
+  z.object({ type: z.literal('refused'), reason: z.string() }),
+]);
+
+/** An object to print, one a line with `--json`. */
+export type AdminRow = z.infer<typeof rowSchema>;
+
+export type AdminAnswer = z.infer<typeof adminAnswerSchema>;
 
 export interface AdminOptions {
   readonly state: State;
@@ -71,18 +78,27 @@ export interface FirstKeys {
   readonly readOnly: string;
 }
 
-/** @throws Error where the log does not take them */
-export async function createFirstKeys(options: AdminOptions): Promise<FirstKeys> {
-  const tenant = 'default';
-  const id = field(await createTenant(options, tenant), 'id');
-  const create = async (kind: KeyKind) =>
-    field(await createKeys(options, { tenant, kind, name: 'first start', count: 1 }), 'key');
-  return { tenant, tenantId: id, ingest: await create('ingest'), readOnly: await create('read-only') };
+/**
+ * A tenant `default` with a key of each kind, where nobody has a key yet: on the first start, or when that
+ * was cut off before its keys were made.
+ *
+ * @throws Error where the log does not take them
+ */
+export async function createFirstKeys(options: AdminOptions): Promise<FirstKeys | undefined> {
+  const { state } = options;
+  if ([...state.tenants.values()].some((tenant) => tenant.keys.size > 0)) return undefined;
+  if (!state.tenantsByName.has(FIRST_TENANT)) rowsOf(await createTenant(options, FIRST_TENANT));
+  const tenant = state.tenantsByName.get(FIRST_TENANT);
+  if (tenant === undefined) throw new Error('the first tenant was not made');
+  const made = rowsOf(await makeKeys(options, tenant, ['ingest', 'read-only'], 'first start'));
+  const [ingest, readOnly] = made.map((row) => String(row['key']));
+  if (ingest === undefined || readOnly === undefined) throw new Error('the first keys were not made');
+  return { tenant: FIRST_TENANT, tenantId: tenant.id, ingest, readOnly };
 }
 
-function field(answer: AdminAnswer, name: string): string {
+function rowsOf(answer: AdminAnswer): readonly AdminRow[] {
   if (answer.type === 'refused') throw new Error(answer.reason);
-  return String(answer.rows[0]?.[name]);
+  return answer.rows;
 }
 
 async function createTenant(options: AdminOptions, name: string): Promise<AdminAnswer> {
@@ -104,23 +120,26 @@ async function createKeys(
 ): Promise<AdminAnswer> {
   const tenant = options.state.tenantsByName.get(wanted.tenant);
   if (tenant === undefined) return noTenant(wanted.tenant);
-  const made: AdminRow[] = [];
-  for (let n = 0; n < wanted.count; n += 1) {
-    const id = keyId(options.entropy.uuid());
-    const key = newApiKey(wanted.kind === 'ingest' ? 'fsk_ing_' : 'fsk_ro_', options.entropy);
-    const { kind, name } = wanted;
-    const outcome = await submit(options, {
-      type: 'create-key',
-      tenantId: tenant.id,
-      keyId: id,
-      kind,
-      name,
-      hash: sha256Hex(key),
-    });
-    if (outcome.type === 'rejection') return refused(outcome.detail);
-    made.push({ id, tenant_id: tenant.id, kind, key });
-  }
-  return rows(made);
+  return makeKeys(options, tenant, Array<KeyKind>(wanted.count).fill(wanted.kind), wanted.name);
+}
+
+/** All or none: a key that was made and never shown would be of no use to anybody. */
+async function makeKeys(
+  options: AdminOptions,
+  tenant: Tenant,
+  kinds: readonly KeyKind[],
+  name: string | null,
+): Promise<AdminAnswer> {
+  const { entropy } = options;
+  const made = kinds.map((kind) => ({
+    id: keyId(entropy.uuid()),
+    kind,
+    key: newApiKey(kind === 'ingest' ? 'fsk_ing_' : 'fsk_ro_', entropy),
+  }));
+  const keys = made.map(({ id, kind, key }) => ({ keyId: id, kind, name, hash: sha256Hex(key) }));
+  const outcome = await submit(options, { type: 'create-keys', tenantId: tenant.id, keys });
+  if (outcome.type === 'rejection') return refused(outcome.detail);
+  return rows(made.map(({ id, kind, key }) => ({ id, tenant_id: tenant.id, kind, key })));
 }
 
 function listKeys(state: State, tenantName: string | null): AdminAnswer {
@@ -147,7 +166,7 @@ function submit({ pipeline }: AdminOptions, command: Command): Promise<Outcome> 
   return new Promise((resolve) => pipeline.submit(command, resolve));
 }
 
-function rows(all: readonly AdminRow[]): AdminAnswer {
+function rows(all: AdminRow[]): AdminAnswer {
   return { type: 'rows', rows: all };
 }
 

@@ -2,12 +2,11 @@
 import { existsSync } from 'node:fs';
 import { Argument, Command } from 'commander';
 import { type AdminAnswer, type AdminRequest, administer, MAX_KEYS_AT_ONCE } from '../admin/operations.ts';
-import { askServer } from '../admin/socket.ts';
+import { askServer, claimDirectory } from '../admin/socket.ts';
 import { DEFAULTS } from '../config.ts';
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
 import { openEngine } from '../engine.ts';
 import { systemClock } from '../lib/clock.ts';
-import { lockDirectory } from '../lib/directory-lock.ts';
 import { nodeDisk } from '../lib/disk.ts';
 import { systemEntropy } from '../lib/entropy.ts';
 import { eventLoop } from '../lib/scheduler.ts';
@@ -98,7 +97,7 @@ async function withoutServer(directory: string, request: AdminRequest): Promise<
       reason: `there is no data directory ${directory} (--data-dir), and no server runs`,
     };
   }
-  const unlock = await lockDirectory(directory);
+  const socket = await claimDirectory(directory);
   try {
     const engine = await openEngine({
       settings: { ...DEFAULTS, dataDirectory: directory },
@@ -108,9 +107,11 @@ async function withoutServer(directory: string, request: AdminRequest): Promise<
       entropy: systemEntropy,
       baseUrl: () => '',
       onFatal: (error) => {
-        throw error;
+        printError(`foreshock: ${error.message}`);
+        process.exit(1);
       },
       onTrouble: () => {},
+      onWriteTrouble: () => {},
     });
     try {
       const { state, pipeline } = engine;
@@ -119,6 +120,6 @@ async function withoutServer(directory: string, request: AdminRequest): Promise<
       await engine.close();
     }
   } finally {
-    await unlock();
+    await socket.release();
   }
 }

@@ -21,6 +21,7 @@ interface ServeFlags {
   readonly retention: number;
   readonly agentStaleAfter: number;
   readonly windowMaxEvents: number;
+  readonly windowMaxBytes: number;
   readonly maxBodyBytes: number;
   readonly maxWebhookBodyBytes: number;
   readonly segmentBytes: number;
@@ -65,6 +66,11 @@ export function serveCommand(): Command {
         .argParser(integer(1, 10_000_000)),
     )
     .addOption(
+      option('--window-max-bytes <number>', 'bytes of live events a service holds at most')
+        .default(DEFAULTS.windowMaxBytes)
+        .argParser(integer(65_536, 1024 * 1024 * 1024)),
+    )
+    .addOption(
       option('--max-body-bytes <number>', 'largest request body')
         .default(DEFAULTS.maxBodyBytes)
         .argParser(integer(1024, 16 * 1024 * 1024)),
@@ -102,6 +108,7 @@ function settingsOf(flags: ServeFlags): Settings {
     retentionSeconds: flags.retention,
     agentStaleAfterSeconds: flags.agentStaleAfter,
     windowMaxEvents: flags.windowMaxEvents,
+    windowMaxBytes: flags.windowMaxBytes,
     maxBodyBytes: flags.maxBodyBytes,
     maxWebhookBodyBytes: flags.maxWebhookBodyBytes,
     segmentBytes: flags.segmentBytes,

@@ -8,7 +8,7 @@ import { serviceBehaviour } from '../actors/service.ts';
 import type {
   ConfigureIntegration,
   CreateIntegration,
-  CreateKey,
+  CreateKeys,
   CreateTenant,
   DeleteIntegration,
   Heartbeat,
@@ -57,8 +57,8 @@ export function apply(state: State, record: LoggedRecord): Outcome {
     case 'register-agent':
       registerAgent(state, tenant, command, stamp);
       break;
-    case 'create-key':
-      createKey(state, tenant, command, stamp);
+    case 'create-keys':
+      createKeys(state, tenant, command, stamp);
       break;
     case 'revoke-key':
       revokeKey(state, tenant, command, stamp);
@@ -142,11 +142,12 @@ function createTenant(state: State, { tenantId, name }: CreateTenant, { atMs }: 
   state.addTenant(tenantId, name, atMs);
 }
 
-function createKey(state: State, tenant: Tenant, command: CreateKey, { atMs }: Stamp): void {
-  const { keyId, kind, name, hash } = command;
-  const agentId = agentIdOf(tenant.id, keyId);
-  const created = { createdAtMs: atMs, revokedAtMs: null };
-  state.addKey(tenant, { id: keyId, tenantId: tenant.id, kind, agentId, name, hash, ...created });
+function createKeys(state: State, tenant: Tenant, { keys }: CreateKeys, { atMs }: Stamp): void {
+  for (const { keyId, kind, name, hash } of keys) {
+    const agentId = agentIdOf(tenant.id, keyId);
+    const created = { createdAtMs: atMs, revokedAtMs: null };
+    state.addKey(tenant, { id: keyId, tenantId: tenant.id, kind, agentId, name, hash, ...created });
+  }
 }
 
 function revokeKey(state: State, tenant: Tenant, { keyId }: RevokeKey, { atMs }: Stamp): void {

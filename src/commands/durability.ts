@@ -1,14 +1,15 @@
 /**
  * When an appended command may be applied and answered.
  *
- *   write   at once: its write(2) survives the death of the process. A sync follows within SYNC_INTERVAL_MS,
- *           so a power cut loses that much at most. Answers stay synchronous, which HTTP pipelining needs.
+ *   write   at once: its write(2) survives the death of the process. A sync follows within SYNC_INTERVAL_MS of
+ *           the one before, so a power cut loses that and the time of a sync. Answers stay synchronous, which HTTP pipelining needs.
  *   fsync   after a sync that covers it. One sync is under way at a time, and all that was appended meanwhile
  *           shares the next: group commit.
  *
  * A sync that fails ends the process: the kernel may drop the pages it could not write and report success
  * ever after ("fsyncgate"), so no later sync can be believed. One that does not come back within STALL_MS
- * means a disk that hangs: nothing more is taken until it does, so that what a power cut could lose stays bounded.
+ * means a disk that hangs: nothing more is taken until it does, so that what a power cut could lose stays
+ * bounded, by STALL_MS and SYNC_INTERVAL_MS together.
  */
 import type { Scheduler } from '../lib/scheduler.ts';
 import { LogUnavailable } from '../log/errors.ts';
@@ -36,6 +37,10 @@ export interface CommitQueue<Entry> {
   appended(entry: Entry): void;
   /** A sync is overdue: nothing may be appended. */
   readonly stalled: boolean;
+  /** Entries appended and not committed, those of the sync under way among them. */
+  readonly waiting: number;
+  /** The one that has waited longest. */
+  readonly oldest: Entry | undefined;
   /** Calls back once nothing waits and no sync is under way; nothing may be appended meanwhile. */
   whenIdle(done: () => void): void;
 }
@@ -88,6 +93,8 @@ class WriteThrough<Entry> implements CommitQueue<Entry> {
   #due = false;
   #disarm: () => void = () => {};
   #closed = false;
+  readonly waiting = 0;
+  readonly oldest = undefined;
 
   constructor(options: CommitOptions<Entry>) {
     this.#options = options;
@@ -129,7 +136,10 @@ class WriteThrough<Entry> implements CommitQueue<Entry> {
 class GroupCommit<Entry> implements CommitQueue<Entry> {
   readonly #options: CommitOptions<Entry>;
   readonly #syncing: Syncing;
-  #waiting: Entry[] = [];
+  /** Those of the sync under way … */
+  #group: Entry[] = [];
+  /** … and those of the next. */
+  #next: Entry[] = [];
   #due = false;
 
   constructor(options: CommitOptions<Entry>) {
@@ -141,8 +151,16 @@ class GroupCommit<Entry> implements CommitQueue<Entry> {
     return this.#syncing.stalled;
   }
 
+  get waiting(): number {
+    return this.#group.length + this.#next.length;
+  }
+
+  get oldest(): Entry | undefined {
+    return this.#group[0] ?? this.#next[0];
+  }
+
   appended(entry: Entry): void {
-    this.#waiting.push(entry);
+    this.#next.push(entry);
     if (this.#due || this.#syncing.underWay) return;
     this.#due = true;
     // Not at once: the requests that are at hand beside this one go into the same group.
@@ -159,17 +177,19 @@ class GroupCommit<Entry> implements CommitQueue<Entry> {
 
   #start(): void {
     const { commit, abandon, onFatal } = this.#options;
-    const group = this.#waiting;
-    this.#waiting = [];
+    this.#group = this.#next;
+    this.#next = [];
     this.#syncing.start((error) => {
+      const group = this.#group;
+      this.#group = [];
       if (error instanceof LogUnavailable) {
         // The log has forgotten what came after the group as well: it stood behind it.
-        for (const entry of [...group, ...this.#waiting.splice(0)]) abandon(entry, error);
+        for (const entry of [...group, ...this.#next.splice(0)]) abandon(entry, error);
       } else if (error instanceof Error) {
         onFatal(error);
         return;
       } else for (const entry of group) commit(entry);
-      if (this.#waiting.length > 0) this.#start();
+      if (this.#next.length > 0) this.#start();
     });
   }
 }

@@ -1,12 +1,14 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import type { Snapshots } from '../snapshots/snapshots.ts';
+import type { Pipeline } from './pipeline.ts';
 import type { State } from './state.ts';
 
 export interface HousekeepingOptions {
   readonly state: State;
   readonly snapshots: Snapshots;
   readonly time: Clock;
+  readonly pipeline: Pick<Pipeline, 'appliedUntil'>;
   readonly scheduler: Scheduler;
 }
 
@@ -37,8 +39,8 @@ export class Housekeeping {
 
   #slice(): void {
     if (this.#stopped) return;
-    const { state, snapshots, time, scheduler } = this.#options;
-    const reclaimed = state.reclaim(time.now(), RECLAIM_SLICE);
+    const { state, snapshots, time, pipeline, scheduler } = this.#options;
+    const reclaimed = state.reclaim(pipeline.appliedUntil(time.now()), RECLAIM_SLICE);
     const projected = snapshots.project(PROJECT_SLICE);
     if (reclaimed && projected) this.start();
     else scheduler.soon(() => this.#slice());

@@ -21,6 +21,9 @@ import { type CommitQueue, commitQueue, type Durability } from './durability.ts'
 import { refusal } from './refusal.ts';
 import type { State } from './state.ts';
 
+/** Commands that may wait for a sync: about what a second of full load brings. */
+const MAX_WAITING = 65_536;
+
 /** Told once what became of a command; in `write` mode before `submit` returns. */
 export type Settle = (outcome: Outcome) => void;
 
@@ -33,6 +36,10 @@ export interface PipelineOptions {
   readonly durability: Durability;
   /** A broken invariant or a failed sync: the process must end, and restart is the repair. */
   readonly onFatal: (error: Error) => void;
+  /** Commands are not taken any more, for this reason; or, undefined, are taken again. */
+  readonly onTrouble: (reason: string | undefined) => void;
+  /** A caller threw on being told; what it was told of stands. */
+  readonly onSettleError: (error: unknown) => void;
 }
 
 interface Entry {
@@ -41,6 +48,7 @@ interface Entry {
 }
 
 const LOG_UNAVAILABLE: Rejection = unavailable('the log cannot be written just now; try again');
+const OVERLOADED: Rejection = unavailable('too many commands wait for the disk; try again');
 const DISK_HANGS: Rejection = unavailable('the disk does not answer; try again');
 const CLOSED: Rejection = unavailable('the server is shutting down');
 
@@ -58,8 +66,8 @@ export class Pipeline {
       scheduler,
       commit: (entry: Entry) => this.#commit(entry),
       abandon: ({ settle }, error) => {
-        this.#trouble = error.message;
-        settle(LOG_UNAVAILABLE);
+        this.#note(error.message);
+        this.#tell(settle, LOG_UNAVAILABLE);
       },
       onFatal,
     });
@@ -70,13 +78,14 @@ export class Pipeline {
     const refused = refusal(this.#options.state, command);
     if (refused !== undefined) return settle(refused);
     if (this.#queue.stalled) return settle(DISK_HANGS);
+    if (this.#queue.waiting >= MAX_WAITING) return settle(OVERLOADED);
 
     let record: LoggedRecord;
     try {
       record = this.#options.log.append(command, this.#options.time.now());
     } catch (error) {
       if (error instanceof LogUnavailable) {
-        this.#trouble = error.message;
+        this.#note(error.message);
         return settle(LOG_UNAVAILABLE);
       }
       if (error instanceof SyncFailed) this.#fail(error);
@@ -91,6 +100,14 @@ export class Pipeline {
     return this.#queue.stalled ? DISK_HANGS.detail : this.#trouble;
   }
 
+  /**
+   * A time up to which nothing is left to be applied: what has expired by then has expired for every command
+   * to come, so reclaiming it changes no outcome.
+   */
+  appliedUntil(nowMs: number): number {
+    return this.#queue.oldest?.record.stamp.atMs ?? nowMs;
+  }
+
   /** Refuses commands from here on; resolves once those that wait have settled. */
   close(): Promise<void> {
     this.#closed = true;
@@ -98,7 +115,7 @@ export class Pipeline {
   }
 
   #commit({ record, settle }: Entry): void {
-    this.#trouble = undefined;
+    this.#note(undefined);
     let outcome: Outcome;
     try {
       outcome = apply(this.#options.state, record);
@@ -106,7 +123,22 @@ export class Pipeline {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
       throw error;
     }
-    settle(outcome);
+    this.#tell(settle, outcome);
+  }
+
+  /** One caller's mistake must not keep the others of a group from being told. */
+  #tell(settle: Settle, outcome: Outcome): void {
+    try {
+      settle(outcome);
+    } catch (error) {
+      this.#options.onSettleError(error);
+    }
+  }
+
+  #note(trouble: string | undefined): void {
+    if (this.#trouble === trouble) return;
+    this.#trouble = trouble;
+    this.#options.onTrouble(trouble);
   }
 
   #fail(error: Error): void {

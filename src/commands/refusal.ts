@@ -25,7 +25,7 @@ export function refusal(state: State, command: Command): Rejection | undefined {
     case 'rotate-token':
     case 'receive-delivery':
       return tenant.integrations.has(command.integrationId) ? undefined : NOT_FOUND;
-    case 'create-key':
+    case 'create-keys':
     case 'register-agent':
     case 'create-integration':
       return undefined;

@@ -41,6 +41,8 @@ export interface StateLimits {
   readonly retentionMs: number;
   /** Live events a service's window holds at most. */
   readonly windowMaxEvents: number;
+  /** Bytes of live events a service's window holds at most. */
+  readonly windowMaxBytes: number;
 }
 
 /** Told what a reader's snapshot of a resource has to be made anew for. */
@@ -70,7 +72,7 @@ export class State {
           this.#expiries.cancel(handle);
         },
       },
-      limits.windowMaxEvents,
+      { maxEvents: limits.windowMaxEvents, maxBytes: limits.windowMaxBytes },
     );
   }
 

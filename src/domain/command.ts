@@ -10,7 +10,7 @@ import type { KeyKind } from './key.ts';
 
 export type Command =
   | CreateTenant
-  | CreateKey
+  | CreateKeys
   | RevokeKey
   | RegisterAgent
   | Heartbeat
@@ -29,9 +29,14 @@ export interface CreateTenant {
   readonly name: string;
 }
 
-export interface CreateKey {
-  readonly type: 'create-key';
+/** Keys made together: all of them or none. */
+export interface CreateKeys {
+  readonly type: 'create-keys';
   readonly tenantId: TenantId;
+  readonly keys: readonly NewKey[];
+}
+
+export interface NewKey {
   readonly keyId: KeyId;
   readonly kind: KeyKind;
   readonly name: string | null;

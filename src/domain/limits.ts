@@ -1,4 +1,4 @@
-/** Fixed limits of what a request may hold. Strings are counted in UTF-16 code units. */
+/** Fixed limits of what a request may hold. Strings are counted in characters (Unicode code points). */
 export const LIMITS = {
   /** service_name, vendor, entity, actor, hostname, name, version … */
   nameLength: 512,

@@ -1,8 +1,8 @@
 /** What the handlers of routes work with. */
 
 import type { Pipeline } from '../commands/pipeline.ts';
-import type { State } from '../commands/state.ts';
 import type { Command } from '../domain/command.ts';
+import type { Integration } from '../domain/integration.ts';
 import type { Rejection } from '../domain/rejection.ts';
 import type { Entropy } from '../lib/entropy.ts';
 import type { Found, Queries } from '../queries/queries.ts';
@@ -12,7 +12,8 @@ import { json, type Response, type Status } from './responses.ts';
 export interface Api {
   readonly pipeline: Pipeline;
   readonly queries: Queries;
-  readonly state: State;
+  /** The active integration that has a webhook token. */
+  integrationByToken(token: string): Integration | undefined;
   readonly entropy: Entropy;
 }
 
@@ -24,8 +25,10 @@ export function carryOut(
   answer: () => Response | Rejection,
 ): void {
   api.pipeline.submit(command, (outcome) => {
-    if (outcome.type === 'rejection') return exchange.reject(outcome);
-    reply(exchange, answer());
+    exchange.guard(() => {
+      if (outcome.type === 'rejection') exchange.reject(outcome);
+      else reply(exchange, answer());
+    });
   });
 }
 

@@ -22,34 +22,40 @@ export function readBody(
   done: (body: Buffer) => void,
 ): void {
   const { maxBytes, contentLength } = options;
-  const refuse = () => {
-    exchange.closeAfter();
+  const refuse = (cutOff: boolean) => {
+    if (cutOff) exchange.closeAfter();
     exchange.reject(tooLarge(`the body is larger than ${maxBytes} bytes`));
   };
   if (contentLength !== undefined && contentLength > DRAIN_BYTES) {
-    refuse();
+    refuse(true);
     return;
   }
   let received = 0;
-  let chunks: Buffer[] | undefined;
+  let body: Buffer | undefined;
   res.onData((chunk, isLast) => {
     if (!exchange.open) return;
     exchange.within(() => {
+      const before = received;
       received += chunk.byteLength;
       if (received > maxBytes) {
-        chunks = undefined;
-        if (isLast || received > DRAIN_BYTES) refuse();
+        body = undefined;
+        if (isLast || received > DRAIN_BYTES) refuse(!isLast);
         return;
       }
       // A view: uWebSockets.js takes the bytes back on return, so only a last chunk may be used as it is.
       const view = Buffer.from(chunk);
-      if (isLast && chunks === undefined) {
-        done(view);
-        return;
-      }
-      chunks ??= [];
-      chunks.push(Buffer.from(view));
-      if (isLast) done(Buffer.concat(chunks));
+      if (isLast && before === 0) return done(view);
+      body = grown(body, before, received, maxBytes);
+      view.copy(body, before);
+      if (isLast) done(body.subarray(0, received));
     });
   });
+}
+
+/** One buffer that doubles: a body that comes a byte at a time must not cost an object a byte. */
+function grown(body: Buffer | undefined, filled: number, needed: number, maxBytes: number): Buffer {
+  if (body !== undefined && needed <= body.length) return body;
+  const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(4096, 2 * needed)));
+  body?.copy(larger, 0, 0, filled);
+  return larger;
 }

@@ -51,13 +51,17 @@ export class Exchange {
   /** Runs a step that uWebSockets.js called for: it has corked the socket, so writes go out together. */
   within(step: () => void): void {
     this.#inCallback = true;
+    this.guard(step);
+    this.#inCallback = false;
+  }
+
+  /** Runs a step whose failure is ours and answered with 500. */
+  guard(step: () => void): void {
     try {
       step();
     } catch (error) {
       this.#onThrow(error, this.requestId);
       this.fail();
-    } finally {
-      this.#inCallback = false;
     }
   }
 
@@ -88,9 +92,11 @@ export class Exchange {
     const { status, headers, body } = response;
     res.writeStatus(statusLine(status)).writeHeader('X-Request-Id', this.requestId);
     for (const [name, value] of headers) res.writeHeader(name, value);
-    // With any argument, even undefined, it would write a Content-Length, which a 204 must not have.
-    if (status === 204) res.endWithoutBody();
-    else if (this.#isHead) res.endWithoutBody(Buffer.byteLength(body ?? ''), this.#closeAfter);
-    else res.end(body ?? '', this.#closeAfter);
+    // Called with any argument, it would write a Content-Length of its own and leave the answer pending.
+    if (status === 204 || this.#isHead) {
+      if (this.#closeAfter) res.writeHeader('Connection', 'close');
+      if (status !== 204) res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')));
+      res.endWithoutBody();
+    } else res.end(body ?? '', this.#closeAfter);
   }
 }

@@ -20,6 +20,7 @@ import {
   type Rejection,
   unavailable,
 } from '../domain/rejection.ts';
+import { monotonicNow } from '../lib/clock.ts';
 import { readStrictJson } from '../lib/json.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import { authenticate, type KeyDirectory } from './authentication.ts';
@@ -37,8 +38,8 @@ export interface ListenerOptions {
   readonly maxBodyBytes: number;
   readonly maxWebhookBodyBytes: number;
   readonly scheduler: Scheduler;
-  /** Told apart across restarts: the first part of every request id. */
-  readonly requestIdPrefix: string;
+  /** Ids that say nothing of how many there were: every caller sees its own. */
+  readonly newRequestId: () => string;
   /** Why no request can be taken just now, or undefined where they can. */
   readonly unavailable: () => Rejection | undefined;
   readonly onThrow: (error: unknown, requestId: string) => void;
@@ -87,7 +88,6 @@ class HttpServer implements Listener {
   #socket: us_listen_socket | undefined;
   #draining = false;
   #closed = false;
-  #requests = 0;
   port = 0;
 
   constructor(options: ListenerOptions) {
@@ -150,7 +150,9 @@ class HttpServer implements Listener {
         this.#open(res, req, false, (exchange) => exchange.answer(options(allow)));
       });
       this.#app.any(path, (res, req) => {
-        this.#open(res, req, false, (exchange) => exchange.reject(METHOD_NOT_ALLOWED, [['Allow', allow]]));
+        this.#open(res, req, req.getMethod() === 'head', (exchange) =>
+          exchange.reject(METHOD_NOT_ALLOWED, [['Allow', allow]]),
+        );
       });
     }
     this.#app.any('/*', (res, req) => {
@@ -166,6 +168,8 @@ class HttpServer implements Listener {
       const params: string[] = [];
       for (let index = 0; index < paramCount; index += 1) params.push(req.getParameter(index) ?? '');
       if (route.access === 'webhook-token') {
+        const refused = route.admit({ exchange, head, params });
+        if (refused !== undefined) return exchange.reject(refused);
         const maxBytes = this.#options.maxWebhookBodyBytes;
         readBody(res, exchange, { maxBytes, contentLength: head.contentLength }, (body) => {
           route.handle({ exchange, head, params, body });
@@ -208,8 +212,7 @@ class HttpServer implements Listener {
     isHead: boolean,
     step: (exchange: Exchange, head: RequestHead) => void,
   ): void {
-    this.#requests += 1;
-    const requestId = `${this.#options.requestIdPrefix}-${this.#requests.toString(36)}`;
+    const requestId = this.#options.newRequestId();
     const exchange = new Exchange(res, { requestId, isHead, onThrow: this.#options.onThrow });
     exchange.within(() => {
       const head = readHead(req);
@@ -222,12 +225,12 @@ class HttpServer implements Listener {
 
   /** Bodies that do not come are uWebSockets.js's to give up on, answers that do not come are ours. */
   #awaitAnswer(exchange: Exchange): void {
-    if (exchange.open) this.#waiting.set(exchange, performance.now() + ANSWER_DEADLINE_MS);
+    if (exchange.open) this.#waiting.set(exchange, monotonicNow() + ANSWER_DEADLINE_MS);
   }
 
   /** Entries stand in the order of their deadlines: the sweep ends at the first that has time left. */
   #sweep(): void {
-    const now = performance.now();
+    const now = monotonicNow();
     for (const [exchange, deadline] of this.#waiting) {
       if (exchange.open) {
         if (deadline > now) break;

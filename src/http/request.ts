@@ -15,7 +15,7 @@ export interface RequestHead {
   readonly query: string;
 }
 
-const ACCEPTS_JSON = /application\/(?:problem\+)?json/i;
+const ACCEPTS_JSON = /application\/(?:problem\+)?json\s*(?:[;,]|$)/i;
 
 /**
  * Reads the headers in one pass. Undefined for a request that two programs could read differently (request
@@ -48,7 +48,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
         lengths += 1;
         break;
       case 'accept':
-        accept = value;
+        accept += `,${value}`;
         break;
       case 'host':
         hosts += 1;

@@ -1,5 +1,6 @@
 /** A route: one line of the table that requests are matched against, documented by and tested with. */
 import type { ApiKey } from '../domain/key.ts';
+import type { Rejection } from '../domain/rejection.ts';
 import type { KeyAccess } from './authentication.ts';
 import type { Exchange } from './exchange.ts';
 import type { RequestHead } from './request.ts';
@@ -42,6 +43,8 @@ export interface KeyRoute extends RouteBase {
 export interface WebhookRoute extends RouteBase {
   readonly access: 'webhook-token';
   readonly body: 'raw';
+  /** Why the caller is not let in, asked before a byte of the body is read; undefined where it is. */
+  readonly admit: (call: Call) => Rejection | undefined;
   readonly handle: (call: RawCall) => void;
 }
 

@@ -4,7 +4,7 @@ import type { Api } from './api.ts';
 import * as events from './events.ts';
 import { type Readiness, showHealth, showReadiness } from './health.ts';
 import * as integrations from './integrations.ts';
-import type { KeyCall, KeyRoute, RawCall, Route } from './route.ts';
+import type { Call, KeyCall, KeyRoute, RawCall, Route } from './route.ts';
 import * as services from './services.ts';
 import * as webhooks from './webhooks.ts';
 
@@ -50,6 +50,7 @@ export function routes(api: Api, readiness: () => Readiness): Route[] {
       path: '/webhooks/:type/:token',
       access: 'webhook-token',
       body: 'raw',
+      admit: (call: Call) => webhooks.admitWebhook(api, call),
       handle: (call: RawCall) => webhooks.receiveWebhook(api, call),
     },
   ];

@@ -18,7 +18,7 @@ const YEAR_10000_MS = Date.parse('9999-12-31T23:59:59.999Z') + 1;
 const timestamp = z.iso.datetime({ offset: true }).transform((text, context) => {
   const milliseconds = Date.parse(text);
   if (!(milliseconds >= YEAR_1_MS && milliseconds < YEAR_10000_MS)) {
-    context.addIssue({ code: 'custom', message: 'there is no such time in the years 1 to 9999' });
+    context.addIssue({ code: 'custom', message: 'must be a time in the years 1 to 9999' });
   }
   return milliseconds;
 });
@@ -29,7 +29,7 @@ export const eventSchema = z.object({
   vendor: name,
   entity: name,
   confidence: z.number().gt(0).lte(1),
-  ttl_seconds: z.int().gt(0).lte(LIMITS.ttlSeconds),
+  ttl_seconds: z.number().gt(0).lte(LIMITS.ttlSeconds).int(),
   event_type: z.enum(EVENT_TYPES),
   old_value: optional(LIMITS.valueLength),
   new_value: optional(LIMITS.valueLength),
@@ -53,7 +53,7 @@ export const newIntegrationSchema = z.object({
 /** PUT replaces `config`, and nothing else of an integration can be written. */
 export const integrationUpdateSchema = z.strictObject({
   config: z.custom<object>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
-    message: 'config must be an object',
+    message: 'must be an object',
   }),
 });
 
@@ -138,13 +138,15 @@ function complaint(body: unknown, error: z.ZodError): string {
         ? `${field} is required`
         : `${field} must be one of ${issue.values.join(', ')}`;
     case 'too_small':
-      return isMissing(body, field) ? `${field} is required` : `${field} must be more than ${issue.minimum}`;
+      return issue.origin === 'string'
+        ? `${field} must not be empty`
+        : `${field} must be more than ${issue.minimum}`;
     case 'too_big':
       if (issue.origin === 'string') return `${field} must be at most ${issue.maximum} characters long`;
       return `${field} must be at most ${issue.maximum}`;
     case 'invalid_format':
       return `${field} must be an ISO 8601 time with a time zone, such as 2026-01-31T12:00:00Z`;
     default:
-      return field === '' ? issue.message : `${field}: ${issue.message}`;
+      return field === '' ? issue.message : `${field} ${issue.message}`;
   }
 }

@@ -1,28 +1,44 @@
 import { alertsIn, verify } from '../alerting/inbound.ts';
 import { deliveryId } from '../domain/ids.ts';
+import type { Integration } from '../domain/integration.ts';
 import { LIMITS } from '../domain/limits.ts';
-import { badInput, forbidden, NOT_FOUND, NOT_JSON, unauthenticated } from '../domain/rejection.ts';
+import {
+  badInput,
+  forbidden,
+  NOT_FOUND,
+  NOT_JSON,
+  type Rejection,
+  unauthenticated,
+} from '../domain/rejection.ts';
 import { readJson } from '../lib/json.ts';
 import { type Api, carryOut } from './api.ts';
 import { isJsonType } from './request.ts';
 import { json } from './responses.ts';
-import type { RawCall } from './route.ts';
+import type { Call, RawCall } from './route.ts';
 
 const OUTBOUND_ONLY = forbidden('this integration is outbound only: it takes no alerts');
 const BAD_SIGNATURE = unauthenticated('the signature is missing or does not match');
 
-/**
- * POST /webhooks/{type}/{token}: the delivery is kept, then answered; what it means is worked out afterwards.
- * A token that is unknown, rotated, deleted or of another type looks like a path that does not exist.
- */
+/** A token that is unknown, rotated, deleted or of another type looks like a path that does not exist. */
+export function admitWebhook(api: Api, { params }: Call): Rejection | undefined {
+  const integration = integrationOf(api, params);
+  if (integration === undefined) return NOT_FOUND;
+  return integration.direction === 'outbound' ? OUTBOUND_ONLY : undefined;
+}
+
+function integrationOf(api: Api, [type, token]: readonly string[]): Integration | undefined {
+  const integration = api.integrationByToken(token ?? '');
+  return integration?.type === type ? integration : undefined;
+}
+
+/** POST /webhooks/{type}/{token}: the delivery is kept, then answered; what it means is worked out afterwards. */
 export function receiveWebhook(api: Api, { exchange, head, params, body }: RawCall): void {
-  const [type, token] = params;
-  const integration = api.state.integrationsByToken.get(token ?? '')?.context;
-  if (integration === undefined || integration.type !== type) return exchange.reject(NOT_FOUND);
-  if (integration.direction === 'outbound') return exchange.reject(OUTBOUND_ONLY);
+  const integration = integrationOf(api, params);
+  // It may have been rotated away while the body came.
+  if (integration === undefined) return exchange.reject(NOT_FOUND);
   if (!isJsonType(head.contentType)) return exchange.reject(NOT_JSON);
   if (!verify(integration.type, integration.configJson, head.signature, body)) {
-    return exchange.reject(BAD_SIGNATURE, []);
+    return exchange.reject(BAD_SIGNATURE);
   }
   const reading = readJson(body);
   if (reading.type === 'refused') return exchange.reject(badInput(reading.detail));

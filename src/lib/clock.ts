@@ -8,6 +8,11 @@ export interface Clock {
 /** The only place that reads the machine's wall clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
+/** Milliseconds since some moment, for measuring spans: no setting of the clock moves it. */
+export function monotonicNow(): number {
+  return performance.now();
+}
+
 /** A clock that stands still until it is told otherwise. */
 export class ManualClock implements Clock {
   #nowMs: number;

@@ -5,10 +5,12 @@
  */
 import fs from 'node:fs';
 import { open, rename } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 
 export interface Disk {
   /** Names of the entries of a directory, in no order. */
   list(directory: string): string[];
+  /** Makes a directory and those above it that are missing, durably. */
   makeDirectory(directory: string): void;
   open(path: string, mode: OpenMode): DiskFile;
   openAsync(path: string, mode: OpenMode): Promise<DiskFile>;
@@ -47,27 +49,24 @@ const OPEN_FLAGS: { readonly [M in OpenMode]: string } = { create: 'wx+', 'read-
 export const nodeDisk: Disk = {
   list: (directory) => fs.readdirSync(directory),
   makeDirectory: (directory) => {
-    fs.mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+    const first = fs.mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+    if (first === undefined) return;
+    // Each directory that was made is an entry of its parent, which a power cut could still lose.
+    for (let made = resolve(directory); made.startsWith(resolve(first)); made = dirname(made))
+      syncFolder(dirname(made));
   },
   open: (path, mode) => new NodeFile(fs.openSync(path, OPEN_FLAGS[mode], FILE_MODE)),
   openAsync: (path, mode) =>
-    new Promise((resolve, reject) => {
+    new Promise((done, reject) => {
       fs.open(path, OPEN_FLAGS[mode], FILE_MODE, (error, fd) => {
-        if (error === null) resolve(new NodeFile(fd));
+        if (error === null) done(new NodeFile(fd));
         else reject(error);
       });
     }),
   rename: (from, to) => fs.renameSync(from, to),
   renameAsync: (from, to) => rename(from, to),
   remove: (path) => fs.unlinkSync(path),
-  syncDirectory: (directory) => {
-    const fd = fs.openSync(directory, 'r');
-    try {
-      fs.fsyncSync(fd);
-    } finally {
-      fs.closeSync(fd);
-    }
-  },
+  syncDirectory: syncFolder,
   syncDirectoryAsync: async (directory) => {
     const handle = await open(directory, 'r');
     try {
@@ -77,6 +76,15 @@ export const nodeDisk: Disk = {
     }
   },
 };
+
+function syncFolder(directory: string): void {
+  const fd = fs.openSync(directory, 'r');
+  try {
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
 
 class NodeFile implements DiskFile {
   readonly #fd: number;

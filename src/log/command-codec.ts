@@ -5,7 +5,7 @@
  * renames keys such as `__proto__`.
  */
 import { Packr, RESERVE_START_SPACE, RESET_BUFFER_MODE } from 'msgpackr';
-import type { Command, CommandType, RecordEvents } from '../domain/command.ts';
+import type { Command, CommandType, NewKey, RecordEvents } from '../domain/command.ts';
 import type { ContextEvent } from '../domain/event.ts';
 import { agentId, deliveryId, integrationId, keyId, tenantId } from '../domain/ids.ts';
 import {
@@ -24,7 +24,7 @@ const CODES: { readonly [T in CommandType]: number } = {
   heartbeat: 2,
   'register-agent': 3,
   'create-tenant': 4,
-  'create-key': 5,
+  'create-keys': 5,
   'revoke-key': 6,
   'create-integration': 7,
   'configure-integration': 8,
@@ -65,6 +65,15 @@ export function decodeCommand(bytes: Buffer, start: number, end: number): Comman
   return commandOf(new Fields(fields));
 }
 
+function newKeyOf(fields: Fields): NewKey {
+  return {
+    keyId: keyId(fields.text()),
+    kind: fields.member<KeyKind>(KEY_KINDS),
+    name: fields.textOrNull(),
+    hash: fields.text(),
+  };
+}
+
 function eventsCommand(cursor: EventCursor): Command {
   const { tenantId, agentId } = cursor;
   const events: ContextEvent[] = [];
@@ -83,9 +92,14 @@ function fieldsOf(command: Exclude<Command, RecordEvents>): unknown[] {
     }
     case 'create-tenant':
       return [code, command.tenantId, command.name];
-    case 'create-key': {
-      const { tenantId, keyId, kind, name, hash } = command;
-      return [code, tenantId, keyId, KEY_KINDS.indexOf(kind), name, hash];
+    case 'create-keys': {
+      const keys = command.keys.map(({ keyId, kind, name, hash }) => [
+        keyId,
+        KEY_KINDS.indexOf(kind),
+        name,
+        hash,
+      ]);
+      return [code, command.tenantId, keys];
     }
     case 'revoke-key':
       return [code, command.tenantId, command.keyId];
@@ -125,15 +139,8 @@ function commandOf(fields: Fields): Command {
       };
     case CODES['create-tenant']:
       return { type: 'create-tenant', tenantId: tenant, name: fields.text() };
-    case CODES['create-key']:
-      return {
-        type: 'create-key',
-        tenantId: tenant,
-        keyId: keyId(fields.text()),
-        kind: fields.member<KeyKind>(KEY_KINDS),
-        name: fields.textOrNull(),
-        hash: fields.text(),
-      };
+    case CODES['create-keys']:
+      return { type: 'create-keys', tenantId: tenant, keys: fields.list(newKeyOf) };
     case CODES['revoke-key']:
       return { type: 'revoke-key', tenantId: tenant, keyId: keyId(fields.text()) };
     case CODES['create-integration']:

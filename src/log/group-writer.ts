@@ -39,6 +39,7 @@ export class GroupWriter implements LogWriter {
   #durable: Mark;
   /** Something may lie past the durable end: the cut comes before the next write. */
   #cutPending = false;
+  #closed = false;
 
   constructor(tip: Tip) {
     this.#tip = tip;
@@ -46,6 +47,7 @@ export class GroupWriter implements LogWriter {
   }
 
   append(command: Command, atMs: number): LoggedRecord {
+    if (this.#closed) throw new Error('the log is closed');
     const stamp = this.#tip.nextStamp(atMs);
     const { segment, records } = this.#openGroup(stamp);
     const record = Buffer.from(sealedRecord(command, stamp, segment));
@@ -77,6 +79,7 @@ export class GroupWriter implements LogWriter {
   }
 
   close(): void {
+    this.#closed = true;
     const { segment } = this.#durable;
     if (segment === undefined) return;
     syncNow(segment);

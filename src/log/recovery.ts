@@ -5,7 +5,7 @@
  *   ----------------------------------------------------------------  -----------------------------------
  *   leftover `*.tmp`                                                  removed: it never was part of a log
  *   no segment                                                        an empty log
- *   last segment shorter than its header, or zeros there              set aside as `.broken`
+ *   last segment shorter than its header, or that long and zeros      set aside as `.broken`
  *   last segment: bad bytes, and no record after them                 torn: kept as `.broken`, cut off
  *   last segment: bad bytes, records after them, and none of those
  *     was written when the bad bytes were known durable               lost with the power: the same
@@ -22,7 +22,7 @@ import { join } from 'node:path';
 import { type Disk, readFully, writeFully } from '../lib/disk.ts';
 import { LogDamaged } from './errors.ts';
 import { type ReplayEnd, type ReplayOptions, replay, type Tail, type Visit } from './replay.ts';
-import { findRecordAfter } from './scan.ts';
+import { recordsAfter } from './scan.ts';
 import { segmentFileName } from './segment.ts';
 import { readMark, removeMark } from './shutdown-mark.ts';
 
@@ -83,15 +83,10 @@ function refuseDurable(
 ): void {
   const file = disk.open(join(directory, tail.name), 'read');
   try {
-    let from = tail.offset;
-    for (;;) {
-      const found = findRecordAfter(file, seed, from, lastSequence);
-      if (found === undefined) return;
-      if (found.frame.syncedBytes > tail.offset) {
-        const after = `${tail.reason}; it was durable, and record ${found.frame.stamp.sequence} follows it`;
-        throw new LogDamaged(tail.name, tail.offset, after);
-      }
-      from = found.offset;
+    for (const { syncedBytes, stamp } of recordsAfter(file, seed, tail.offset, lastSequence)) {
+      if (syncedBytes <= tail.offset) continue;
+      const sentence = `${tail.reason}; it was durable, and record ${stamp.sequence} follows it`;
+      throw new LogDamaged(tail.name, tail.offset, sentence);
     }
   } finally {
     file.close();

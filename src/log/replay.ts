@@ -184,7 +184,7 @@ export function segmentOrdinals(disk: Disk, directory: string): number[] {
 
 export function readHeader(file: DiskFile): ReturnType<typeof decodeHeader> {
   const bytes = Buffer.alloc(HEADER_BYTES);
-  return decodeHeader(bytes.subarray(0, readFully(file, bytes, HEADER_BYTES, 0)));
+  return decodeHeader(bytes.subarray(0, readFully(file, bytes, HEADER_BYTES, 0)), file.sizeBytes());
 }
 
 function sizeOf(disk: Disk, directory: string, ordinal: number): number {

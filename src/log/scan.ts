@@ -71,24 +71,25 @@ export class SegmentScan {
 }
 
 /**
- * Looks for a record at any byte after a bad one. A frame there is told from noise by its CRC; the sequence
+ * Looks for records at any byte after a bad one. A frame there is told from noise by its CRC; the sequence
  * number, checked first, keeps the search cheap.
  */
-export function findRecordAfter(
+export function* recordsAfter(
   file: DiskFile,
   seed: number,
   offset: number,
   lastSequence: number,
-): { readonly offset: number; readonly frame: RecordFrame } | undefined {
+): Iterable<RecordFrame> {
   const size = file.sizeBytes() - offset;
   const bytes = Buffer.allocUnsafe(size);
   const length = readFully(file, bytes, size, offset);
-  for (let at = 1; at + FRAME_BYTES <= length; at += 1) {
+  let at = 1;
+  while (at + FRAME_BYTES <= length) {
     const sequence = bytes.readDoubleLE(at + 8);
-    if (!Number.isSafeInteger(sequence) || sequence <= lastSequence || sequence > lastSequence + length)
-      continue;
-    const frame = readFrame(bytes, at, seed);
-    if (frame.type === 'record') return { offset: offset + at, frame };
+    const plausible =
+      Number.isSafeInteger(sequence) && sequence > lastSequence && sequence <= lastSequence + length;
+    const frame = plausible ? readFrame(bytes, at, seed) : undefined;
+    if (frame?.type === 'record') yield frame;
+    at += frame?.type === 'record' ? frame.totalBytes : 1;
   }
-  return undefined;
 }

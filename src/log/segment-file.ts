@@ -1,6 +1,7 @@
 /** Making segment files: one appears under its name only once its header is durable there. */
 import { join } from 'node:path';
 import { type Disk, type DiskFile, writeFully, writeFullyAsync } from '../lib/disk.ts';
+import { SyncFailed } from './errors.ts';
 import { encodeHeader, HEADER_BYTES, type SegmentHeader, seedOf, segmentFileName } from './segment.ts';
 
 /** The segment that is written to. Its length and CRC run ahead of the disk by what is staged. */
@@ -39,7 +40,12 @@ export function newSegment(header: SegmentHeader): ActiveSegment {
   };
 }
 
-/** Write, sync, rename, sync the folder: after a crash the segment is there with its header, or not at all. */
+/**
+ * Write, sync, rename, sync the folder: after a crash the segment is there with its header, or not at all.
+ * A folder that cannot be synced is fatal: a later sync that succeeds would prove nothing about this rename.
+ *
+ * @throws SyncFailed for the folder, the system's error for anything before
+ */
 export function createSegmentFile(disk: Disk, directory: string, segment: ActiveSegment): DiskFile {
   const { path, temporary } = pathsOf(disk, directory, segment);
   const file = disk.open(temporary, 'create');
@@ -47,7 +53,7 @@ export function createSegmentFile(disk: Disk, directory: string, segment: Active
     writeFully(file, segment.encodedHeader, 0);
     file.sync();
     disk.rename(temporary, path);
-    disk.syncDirectory(directory);
+    syncFolder(disk, directory);
     return file;
   } catch (error) {
     file.close();
@@ -67,11 +73,23 @@ export async function createSegmentFileAsync(
     await writeFullyAsync(file, segment.encodedHeader, 0);
     await file.syncAsync();
     await disk.renameAsync(temporary, path);
-    await disk.syncDirectoryAsync(directory);
+    try {
+      await disk.syncDirectoryAsync(directory);
+    } catch (error) {
+      throw new SyncFailed(error);
+    }
     return file;
   } catch (error) {
     file.close();
     throw error;
+  }
+}
+
+function syncFolder(disk: Disk, directory: string): void {
+  try {
+    disk.syncDirectory(directory);
+  } catch (error) {
+    throw new SyncFailed(error);
   }
 }
 

@@ -15,6 +15,7 @@ import { type LogWriter, sealedRecord, syncNow, type Tip } from './tip.ts';
 export class WriteThroughWriter implements LogWriter {
   readonly #tip: Tip;
   #cutPending = false;
+  #closed = false;
 
   constructor(tip: Tip) {
     this.#tip = tip;
@@ -25,6 +26,7 @@ export class WriteThroughWriter implements LogWriter {
    * @throws SyncFailed where a full segment could not be made durable
    */
   append(command: Command, atMs: number): LoggedRecord {
+    if (this.#closed) throw new Error('the log is closed');
     const stamp = this.#tip.nextStamp(atMs);
     const { active } = this.#tip;
     const segment = active === undefined || this.#tip.mustRotate() ? this.#rotate(stamp) : active;
@@ -42,6 +44,7 @@ export class WriteThroughWriter implements LogWriter {
   }
 
   close(): void {
+    this.#closed = true;
     const { active } = this.#tip;
     if (active === undefined) return;
     syncNow(active);
@@ -64,7 +67,7 @@ export class WriteThroughWriter implements LogWriter {
     try {
       next.file = createSegmentFile(this.#tip.disk, this.#tip.directory, next);
     } catch (error) {
-      throw new LogUnavailable(error);
+      throw error instanceof SyncFailed ? error : new LogUnavailable(error);
     }
     if (previous !== undefined) retire(previous);
     this.#tip.active = next;

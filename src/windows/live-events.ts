@@ -44,15 +44,25 @@ export interface Window {
   newest: EventRef;
   /** Events held, expired ones that were not reclaimed yet among them. */
   size: number;
+  /** Of their details. */
+  bytes: number;
   /** No event expires before this; a lower bound. */
   earliestExpiryMs: number;
   /** Until when it says that it is truncated. */
   truncatedUntilMs: number;
 }
 
+/** What a window holds at most. */
+export interface WindowLimits {
+  readonly maxEvents: number;
+  /** Of details. */
+  readonly maxBytes: number;
+}
+
 export class LiveEvents<Handle> {
   readonly #timers: ChunkTimers<Handle>;
   readonly #maxEvents: number;
+  readonly #maxBytes: number;
   readonly #windows: Window[] = [];
   readonly #handles = new Map<Chunk, Handle>();
   readonly #arena = new Arena({
@@ -61,10 +71,10 @@ export class LiveEvents<Handle> {
   });
   #held = 0;
 
-  /** @param maxEvents events that a window holds at most */
-  constructor(timers: ChunkTimers<Handle>, maxEvents: number) {
+  constructor(timers: ChunkTimers<Handle>, { maxEvents, maxBytes }: WindowLimits) {
     this.#timers = timers;
     this.#maxEvents = maxEvents;
+    this.#maxBytes = maxBytes;
   }
 
   /** Events held, expired ones that were not reclaimed yet among them. */
@@ -78,6 +88,7 @@ export class LiveEvents<Handle> {
       oldest: NO_EVENT,
       newest: NO_EVENT,
       size: 0,
+      bytes: 0,
       earliestExpiryMs: Number.POSITIVE_INFINITY,
       truncatedUntilMs: Number.NEGATIVE_INFINITY,
     };
@@ -86,7 +97,8 @@ export class LiveEvents<Handle> {
   }
 
   insert(window: Window, event: NewEvent): void {
-    if (window.size >= this.#maxEvents) this.#makeRoom(window, event.receivedAtMs);
+    const bytes = event.detailsEnd - event.detailsStart;
+    if (!this.#hasRoom(window, bytes)) this.#makeRoom(window, bytes, event.receivedAtMs);
     const ttlMs = event.ttlSeconds * 1000;
     this.restore(window, event, ttlMs, event.receivedAtMs + ttlMs);
   }
@@ -116,6 +128,7 @@ export class LiveEvents<Handle> {
     }
     window.newest = ref;
     window.size += 1;
+    window.bytes += event.detailsEnd - event.detailsStart;
     this.#held += 1;
     if (expiresAtMs < window.earliestExpiryMs) window.earliestExpiryMs = expiresAtMs;
   }
@@ -145,8 +158,12 @@ export class LiveEvents<Handle> {
     for (const ref of this.#arena.close(chunk)) this.#leave(ref);
   }
 
+  #hasRoom(window: Window, bytes: number): boolean {
+    return window.size < this.#maxEvents && window.bytes + bytes <= this.#maxBytes;
+  }
+
   /** Expired events go first, so that how late the timers are never decides which live event leaves. */
-  #makeRoom(window: Window, nowMs: number): void {
+  #makeRoom(window: Window, bytes: number, nowMs: number): void {
     if (window.earliestExpiryMs <= nowMs) {
       window.earliestExpiryMs = Number.POSITIVE_INFINITY;
       let ref = window.oldest;
@@ -158,7 +175,7 @@ export class LiveEvents<Handle> {
         ref = after;
       }
     }
-    while (window.size >= this.#maxEvents) {
+    while (window.size > 0 && !this.#hasRoom(window, bytes)) {
       window.truncatedUntilMs = Math.max(window.truncatedUntilMs, this.#arena.expiresAtMs(window.oldest));
       this.#leave(window.oldest);
     }
@@ -175,6 +192,7 @@ export class LiveEvents<Handle> {
     if (after === NO_EVENT) window.newest = before;
     else this.#arena.setBefore(after, before);
     window.size -= 1;
+    window.bytes -= this.#arena.details(ref).length;
     this.#held -= 1;
     this.#arena.leave(ref);
   }

@@ -65,13 +65,12 @@ describe('the first start', () => {
     const directory = join(freshDirectory(), 'data');
     await start(directory);
     const mode = (path: string) => (statSync(join(directory, path)).mode & 0o777).toString(8);
-    expect([
-      mode('.'),
-      mode('log'),
-      mode('log/segment-00000001.log'),
-      mode('admin.sock'),
-      mode('lock'),
-    ]).toEqual(['700', '700', '600', '600', '600']);
+    expect([mode('.'), mode('log'), mode('log/segment-00000001.log'), mode('admin.sock')]).toEqual([
+      '700',
+      '700',
+      '600',
+      '600',
+    ]);
   });
 });
 
@@ -88,7 +87,7 @@ describe('one data directory', () => {
     const directory = freshDirectory();
     const server = await startServer(directory);
     await server.kill();
-    expect(existsSync(join(directory, 'lock'))).toBe(true);
+    expect(existsSync(join(directory, 'admin.sock'))).toBe(true);
     const next = await start(directory);
     expect(await statusOf(next, server.readOnlyKey)).toBe(200);
   });
@@ -203,7 +202,6 @@ describe('SIGTERM', () => {
     const directory = freshDirectory();
     const server = await startServer(directory);
     expect(await server.stop()).toBe(0);
-    expect(existsSync(join(directory, 'lock'))).toBe(false);
     expect(existsSync(join(directory, 'admin.sock'))).toBe(false);
   });
 });

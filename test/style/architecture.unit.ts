@@ -39,11 +39,12 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
 const BANNED: readonly { readonly call: RegExp; readonly owners: readonly string[] }[] = [
   { call: /\bDate\.now\(/, owners: ['lib/clock.ts'] },
   { call: /\bnew Date\(\)/, owners: [] },
+  { call: /\bperformance\.now\(/, owners: ['lib/clock.ts'] },
   { call: /\bMath\.random\b/, owners: ['client/retry.ts'] },
   { call: /\brandom(?:Bytes|UUID)\(/, owners: ['lib/entropy.ts', 'agent/run.ts'] },
   { call: /\bconsole\./, owners: ['postinstall.mjs'] },
   { call: /\bprocess\.std(?:out|err)\b/, owners: ['cli/output.ts'] },
-  { call: /\bprocess\.exit\(/, owners: ['cli/serve.ts', 'postinstall.mjs'] },
+  { call: /\bprocess\.exit\(/, owners: ['cli/serve.ts', 'cli/admin.ts', 'postinstall.mjs'] },
   { call: /\bas unknown as\b/, owners: [] },
   { call: /\bas any\b/, owners: [] },
   { call: /@ts-(?:ignore|expect-error|nocheck)/, owners: [] },

@@ -46,6 +46,7 @@ export async function openTestEngine(
     onTrouble: (error) => {
       throw error;
     },
+    onWriteTrouble: () => {},
   });
   const { state, pipeline } = engine;
   const adminOptions: AdminOptions = { state, pipeline, entropy: systemEntropy };

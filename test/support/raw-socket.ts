@@ -28,12 +28,14 @@ export class RawConnection {
       this.#received += chunk.toString('latin1');
       this.#changed();
     });
-    // A reset is one way of closing; 'close' follows.
-    socket.on('error', () => {});
-    socket.on('close', () => {
+    const over = () => {
       this.#closed = true;
       this.#changed();
-    });
+    };
+    socket.on('end', over);
+    socket.on('close', over);
+    // A reset is one way of closing; 'close' follows.
+    socket.on('error', () => {});
   }
 
   static open(port: number): Promise<RawConnection> {
@@ -47,6 +49,7 @@ export class RawConnection {
     });
   }
 
+  /** The server has said that nothing more will come, or is gone. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -59,7 +62,7 @@ export class RawConnection {
   }
 
   /** The pieces, one after another, with time for the server to read each before the next. */
-  async sendPieces(pieces: readonly Bytes[], pauseMs = 1): Promise<void> {
+  async sendPieces(pieces: readonly Bytes[], pauseMs = 2): Promise<void> {
     for (const piece of pieces) {
       await this.send(piece);
       await pause(pauseMs);
@@ -86,8 +89,6 @@ export class RawConnection {
 
   /** Waits until the server closes; what it sent before that and nobody read. */
   async closing(): Promise<string> {
-    this.#socket.on('end', () => this.#socket.end());
-    if (this.#socket.readableEnded) this.#socket.end();
     while (!this.#closed) await this.#change('the server to close');
     return this.#received;
   }
