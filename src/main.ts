@@ -6,8 +6,10 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { keysCommand, tenantsCommand } from './cli/admin.ts';
 import { agentCommand } from './cli/agent.ts';
+import { logCommand } from './cli/log.ts';
 import { printError } from './cli/output.ts';
 import { serveCommand } from './cli/serve.ts';
+import { LogDamaged } from './log/errors.ts';
 
 const program = new Command('foreshock')
   .description('What changed just before the alert.')
@@ -15,6 +17,7 @@ const program = new Command('foreshock')
   .addCommand(serveCommand())
   .addCommand(keysCommand())
   .addCommand(tenantsCommand())
+  .addCommand(logCommand())
   .addCommand(agentCommand(manifest.version));
 
 const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)];
@@ -30,6 +33,7 @@ try {
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
     printError(`foreshock: ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof LogDamaged) printError('see what a repair would cost: foreshock log repair');
     process.exitCode = 1;
   }
 }

@@ -8,6 +8,11 @@ export function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** Whether somebody may be looking at standard error. */
+export function errorIsTerminal(): boolean {
+  return process.stderr.isTTY === true;
+}
+
 type Row = Readonly<Record<string, string | number | null>>;
 
 /** One JSON object a line, or a table with a heading. */

@@ -11,6 +11,7 @@ import { eventLoop } from '../lib/scheduler.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { durationSeconds, httpUrl, integer, option } from './options.ts';
 import { print } from './output.ts';
+import { progressBar } from './progress.ts';
 
 interface ServeFlags {
   readonly host: string;
@@ -122,6 +123,7 @@ async function serve(settings: Settings): Promise<void> {
     logger.fatal({ err: error }, 'ending the process; what the log holds is what happened');
     process.exit(1);
   };
+  const bar = progressBar('replaying the log');
   const server = await startServer(settings, {
     disk: nodeDisk,
     clock: systemClock,
@@ -129,7 +131,9 @@ async function serve(settings: Settings): Promise<void> {
     entropy: systemEntropy,
     logger,
     onFatal,
+    onProgress: bar.update,
   });
+  bar.stop();
   print(welcome(server, settings));
 
   let stopping = false;

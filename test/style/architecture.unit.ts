@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   admin: ['commands', 'domain', 'lib'],
   client: ['domain', 'lib'],
   agent: ['client', 'domain', 'lib'],
-  cli: ['agent', 'client', 'admin', 'commands', 'domain', 'lib', '(top)'],
+  cli: ['agent', 'client', 'admin', 'commands', 'log', 'domain', 'lib', '(top)'],
 };
 
 /** Packages that one folder alone knows. */
@@ -32,6 +32,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   xstate: ['actors'],
   msgpackr: ['log'],
   commander: ['cli', '(top)'],
+  'cli-progress': ['cli'],
   pino: ['lib'],
 };
 

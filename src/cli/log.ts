@@ -1,0 +1,203 @@
+/** `foreshock log …`: looking at the log of a data directory, and mending it. */
+import { Command } from 'commander';
+import { claimDirectory } from '../admin/socket.ts';
+import { checkpointDirectory, logDirectory } from '../commands/load.ts';
+import { DEFAULTS } from '../config.ts';
+import type { Command as LogCommand } from '../domain/command.ts';
+import { nodeDisk } from '../lib/disk.ts';
+import { decodeCommand } from '../log/command-codec.ts';
+import { type InspectOptions, planRepair, repair, type Verdict, verify } from '../log/inspect.ts';
+import type { LoggedRecord } from '../log/replay.ts';
+import { option } from './options.ts';
+import { print, printError } from './output.ts';
+import { progressBar } from './progress.ts';
+
+interface LogFlags {
+  readonly dataDir: string;
+}
+
+export function logCommand(): Command {
+  const log = new Command('log').description('look at the log of a data directory, and mend it');
+  log
+    .addCommand(
+      common('verify')
+        .description('read all of it and say whether it is whole; changes nothing')
+        .action((flags: LogFlags) => verifyLog(flags)),
+    )
+    .addCommand(
+      common('repair')
+        .description('make a damaged log readable again, after saying what that costs')
+        .option('--yes', 'do it; without, only say what would be done')
+        .addHelpText('after', '\nWhat is cut off is kept beside the log, in files that end in .broken.\n')
+        .action((flags: LogFlags & { yes?: boolean }) => repairLog(flags)),
+    )
+    .addCommand(
+      common('stat')
+        .description('say what is in it')
+        .action((flags: LogFlags) => stat(flags)),
+    )
+    .addCommand(
+      common('export')
+        .description('print every command as JSON, one a line, without secrets and raw lines')
+        .action((flags: LogFlags) => each(flags, (record) => print(JSON.stringify(exported(record))))),
+    )
+    .addCommand(
+      common('audit')
+        .description('print every event as JSON, one a line, with the log line it was read from')
+        .option('--service <name>', 'only of this service')
+        .action((flags: LogFlags & { service?: string }) =>
+          each(flags, (record) => audit(record, flags.service)),
+        ),
+    );
+  return log;
+}
+
+function common(name: string): Command {
+  return new Command(name).addOption(
+    option('--data-dir <directory>', "the server's data directory").default(DEFAULTS.dataDirectory),
+  );
+}
+
+function optionsOf({ dataDir }: LogFlags, title: string): InspectOptions & { done: () => void } {
+  const bar = progressBar(title);
+  return {
+    disk: nodeDisk,
+    logDirectory: logDirectory(dataDir),
+    checkpointDirectory: checkpointDirectory(dataDir),
+    onProgress: bar.update,
+    done: bar.stop,
+  };
+}
+
+async function verifyLog(flags: LogFlags): Promise<void> {
+  const options = optionsOf(flags, 'verifying');
+  const verdict = await verify(options);
+  options.done();
+  for (const { name, problem } of verdict.checkpoints) print(problem ?? `${name}: good`);
+  report(flags, verdict);
+}
+
+function report({ dataDir }: LogFlags, { commands, end, tornTail, damage }: Verdict): void {
+  if (damage !== undefined) {
+    printError(`foreshock: ${damage.message}`);
+    printError(`${commands} commands before it are good; see what a repair would cost:`);
+    printError(`  foreshock log repair --data-dir ${dataDir}`);
+    process.exitCode = 1;
+    return;
+  }
+  if (tornTail !== undefined) print(`${tornTail}: an unfinished write, which the next start cuts off`);
+  print(`the log is whole: ${commands} commands, the last is record ${end?.lastStamp.sequence ?? 0}`);
+}
+
+async function repairLog(flags: LogFlags & { yes?: boolean }): Promise<void> {
+  const socket = await claimDirectory(flags.dataDir);
+  try {
+    const options = optionsOf(flags, 'reading');
+    const plan = await planRepair(options);
+    options.done();
+    if (plan === undefined) {
+      print('there is nothing to repair');
+      return;
+    }
+    print(plan.damage.message);
+    print(`the log would end there: ${plan.damage.segment}, byte ${plan.cutAt}`);
+    print(`${plan.lostCommands} commands that can still be read behind it would be given up`);
+    for (const name of plan.setAside) print(`${name} would be set aside`);
+    if (flags.yes !== true) {
+      print('nothing has been changed; run it again with --yes to do it');
+      process.exitCode = 1;
+      return;
+    }
+    for (const sentence of repair(options, plan)) print(sentence);
+    print('the log is readable to its end');
+  } finally {
+    await socket.release();
+  }
+}
+
+async function stat(flags: LogFlags): Promise<void> {
+  const counts = new Map<string, number>();
+  let first: LoggedRecord['stamp'] | undefined;
+  const options = optionsOf(flags, 'reading');
+  const verdict = await verify(options, (record) => {
+    first ??= record.stamp;
+    const { type } = decodeCommand(record.bytes, record.start, record.end);
+    counts.set(type, (counts.get(type) ?? 0) + 1);
+  });
+  options.done();
+  const { end, checkpoints } = verdict;
+  for (const [type, count] of [...counts].sort(([, a], [, b]) => b - a))
+    print(`${String(count).padStart(12)}  ${type}`);
+  if (first !== undefined) print(`first  ${new Date(first.atMs).toISOString()}  record ${first.sequence}`);
+  if (end !== undefined)
+    print(`last   ${new Date(end.lastStamp.atMs).toISOString()}  record ${end.lastStamp.sequence}`);
+  if (end !== undefined) print(`the last segment is ${end.ordinal}, ${end.lengthBytes} bytes long`);
+  for (const { name, problem } of checkpoints) print(problem ?? name);
+  report(flags, verdict);
+}
+
+async function each(flags: LogFlags, visit: (record: LoggedRecord) => void): Promise<void> {
+  const options = { ...optionsOf(flags, 'reading'), onProgress: () => {} };
+  const { damage } = await verify(options, visit);
+  options.done();
+  if (damage === undefined) return;
+  printError(`foreshock: ${damage.message}`);
+  process.exitCode = 1;
+}
+
+const REDACTED = '[redacted]';
+
+function exported(record: LoggedRecord): object {
+  const { sequence, atMs } = record.stamp;
+  return { sequence, at: new Date(atMs).toISOString(), ...withoutSecrets(commandOf(record)) };
+}
+
+function withoutSecrets(command: LogCommand): object {
+  switch (command.type) {
+    case 'record-events':
+      return { ...command, events: command.events.map(({ rawLine: _, ...event }) => event) };
+    case 'create-keys':
+      return { ...command, keys: command.keys.map(({ hash: _, ...key }) => key) };
+    case 'create-integration':
+    case 'rotate-token':
+      return { ...command, token: REDACTED };
+    case 'configure-integration':
+      return { ...command, configJson: REDACTED };
+    default:
+      return command;
+  }
+}
+
+function audit(record: LoggedRecord, service: string | undefined): void {
+  const command = commandOf(record);
+  if (command.type !== 'record-events') return;
+  const { sequence, atMs } = record.stamp;
+  for (const event of command.events) {
+    if (service !== undefined && event.serviceName !== service) continue;
+    const { tenantId: tenant_id, agentId: agent_id } = command;
+    print(
+      JSON.stringify({
+        sequence,
+        received_at: new Date(atMs).toISOString(),
+        tenant_id,
+        agent_id,
+        service_name: event.serviceName,
+        vendor: event.vendor,
+        entity: event.entity,
+        event_type: event.eventType,
+        old_value: event.oldValue,
+        new_value: event.newValue,
+        actor: event.actor,
+        sha: event.sha,
+        confidence: event.confidence,
+        ttl_seconds: event.ttlSeconds,
+        timestamp: event.timestampMs === null ? null : new Date(event.timestampMs).toISOString(),
+        raw_line: event.rawLine,
+      }),
+    );
+  }
+}
+
+function commandOf({ bytes, start, end }: LoggedRecord): LogCommand {
+  return decodeCommand(bytes, start, end);
+}
