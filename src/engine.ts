@@ -50,6 +50,8 @@ export interface Engine {
   readonly replayed: number;
   /** What was passed over or mended on the way, a sentence each, for the operator. */
   readonly notices: readonly string[];
+  /** Makes a checkpoint if one is due, and deletes what is superfluous, without waiting for the next look. */
+  checkpointNow(): Promise<void>;
   /** Settles what waits, makes the log durable, and lets go of it. */
   close(): Promise<void>;
 }
@@ -125,6 +127,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     replayed,
     cleanShutdown: read.cleanShutdown,
     notices: [...passedOver, ...read.mended],
+    checkpointNow: async () => checkpointer?.look(),
     close: () => stops.run(),
   };
 }

@@ -132,8 +132,8 @@ export class StateRestorer {
     this.#state.addKey(tenant, {
       id,
       tenantId: tenant.id,
-      agentId: agentIdOf(tenant.id, id),
       kind: fields.member<KeyKind>(KEY_KINDS),
+      agentId: agentIdOf(tenant.id, id),
       name: fields.textOrNull(),
       hash: fields.text(),
       createdAtMs: fields.number(),

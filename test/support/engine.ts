@@ -6,6 +6,7 @@ import {
   administer,
 } from '../../src/admin/operations.ts';
 import type { Outcome } from '../../src/commands/apply.ts';
+import type { CheckpointTask } from '../../src/commands/checkpointer.ts';
 import { DEFAULTS, type Settings } from '../../src/config.ts';
 import type { Command } from '../../src/domain/command.ts';
 import type { ContextEvent } from '../../src/domain/event.ts';
@@ -32,6 +33,7 @@ export async function openTestEngine(
   dataDirectory: string,
   settings: Partial<Settings> = {},
   clock: ManualClock = new ManualClock(START_MS),
+  makeCheckpoint?: (task: CheckpointTask) => Promise<void>,
 ): Promise<TestEngine> {
   const engine = await openEngine({
     settings: { ...DEFAULTS, ...settings, dataDirectory },
@@ -47,6 +49,7 @@ export async function openTestEngine(
       throw error;
     },
     onWriteTrouble: () => {},
+    ...(makeCheckpoint === undefined ? {} : { makeCheckpoint }),
   });
   const { state, pipeline } = engine;
   const adminOptions: AdminOptions = { state, pipeline, entropy: systemEntropy };
