@@ -56,6 +56,15 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+function clockNotice(time: LogTime): string[] {
+  time.now();
+  const seconds = Math.round(time.behindMs / 1000);
+  if (seconds === 0) return [];
+  return [
+    `the clock is ${seconds} s behind the last command of the log: time goes on from there until it has caught up`,
+  ];
+}
+
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, disk, clock, scheduler, entropy, baseUrl, onFatal } = options;
   const stops = new StopStack();
@@ -126,7 +135,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     queries,
     replayed,
     cleanShutdown: read.cleanShutdown,
-    notices: [...passedOver, ...read.mended],
+    notices: [...passedOver, ...read.mended, ...clockNotice(time)],
     checkpointNow: async () => checkpointer?.look(),
     close: () => stops.run(),
   };

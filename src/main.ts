@@ -7,7 +7,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { keysCommand, tenantsCommand } from './cli/admin.ts';
 import { agentCommand } from './cli/agent.ts';
 import { logCommand } from './cli/log.ts';
-import { printError } from './cli/output.ts';
+import { endQuietlyWithoutReader, printError } from './cli/output.ts';
 import { serveCommand } from './cli/serve.ts';
 import { LogDamaged } from './log/errors.ts';
 
@@ -19,6 +19,8 @@ const program = new Command('foreshock')
   .addCommand(tenantsCommand())
   .addCommand(logCommand())
   .addCommand(agentCommand(manifest.version));
+
+endQuietlyWithoutReader();
 
 const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)];
 for (const command of everyCommand(program)) {

@@ -73,6 +73,7 @@ export async function startServer(
       maxBodyBytes: settings.maxBodyBytes,
       maxWebhookBodyBytes: settings.maxWebhookBodyBytes,
       scheduler,
+      clock,
       newRequestId: randomIds(entropy),
       unavailable: () => lifecycle.unavailable(),
       onThrow: (error, requestId) => logger.error({ err: error, requestId }, 'a request failed'),

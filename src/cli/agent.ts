@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { postgresql } from '../agent/postgresql/plugin.ts';
 import { type AgentNotice, type AgentReport, runAgent } from '../agent/run.ts';
 import { ForeshockClient } from '../client/client.ts';
-import { httpUrl, integer, option } from './options.ts';
+import { httpUrl, integer, nonEmpty, option } from './options.ts';
 import { print, printError } from './output.ts';
 
 const PLUGINS = { postgresql } as const;
@@ -41,7 +41,11 @@ export function agentCommand(version: string): Command {
         'an ingest key; better given as FORESHOCK_KEY, which ps does not show',
       ).makeOptionMandatory(),
     )
-    .addOption(option('--service <name>', "the service the log is of (default: the plugin's name)"))
+    .addOption(
+      option('--service <name>', "the service the log is of (default: the plugin's name)").argParser(
+        nonEmpty,
+      ),
+    )
     .addOption(option('--hostname <name>', "the machine's name (default: as the system says)"))
     .addOption(option('--name <name>', 'what the agent is called (default: the hostname)'))
     .option('--follow', 'go on with what is appended, like tail -F')
@@ -83,6 +87,8 @@ async function run(flags: AgentFlags, version: string): Promise<void> {
     },
   );
   print(flags.json === true ? JSON.stringify(report) : summary(report));
+  // Somebody waits for these events: that some did not arrive is a failure.
+  if (report.rejected + report.dropped + report.unsent > 0) process.exitCode = 1;
 }
 
 function tell(notice: AgentNotice, asJson: boolean): void {

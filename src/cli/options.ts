@@ -28,14 +28,21 @@ export function integer(low: number, high: number): (text: string) => number {
   };
 }
 
+export function nonEmpty(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('it must not be empty.');
+  return text;
+}
+
 export function httpUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+  const plain =
+    url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && !/[?#]/.test(text);
+  if (url === undefined || !plain) {
     throw new InvalidArgumentError(
-      'it must be an http or https URL without query, such as https://foreshock.example.',
+      'it must be an http or https URL without user, query or fragment, such as https://foreshock.example.',
     );
   }
-  return text.replace(/\/+$/, '');
+  return (url.origin + url.pathname).replace(/\/+$/, '');
 }
 
 /** An option that can also be given as FORESHOCK_<FLAG>. */

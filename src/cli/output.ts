@@ -1,5 +1,13 @@
 /** What commands print: results on standard output, reasons on standard error. */
 
+/** A reader that has seen enough, such as `head`, ends the command; it is no failure. */
+export function endQuietlyWithoutReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
+}
+
 export function print(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }

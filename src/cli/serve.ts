@@ -1,7 +1,7 @@
 /** `foreshock serve` */
 import { Command } from 'commander';
 import { DURABILITIES, type Durability } from '../commands/durability.ts';
-import { DEFAULTS, type Settings } from '../config.ts';
+import { checkSettings, DEFAULTS, type Settings } from '../config.ts';
 import { serviceIdOf, tenantId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import { nodeDisk } from '../lib/disk.ts';
@@ -9,7 +9,7 @@ import { systemEntropy } from '../lib/entropy.ts';
 import { systemLogger } from '../lib/logger.ts';
 import { eventLoop } from '../lib/scheduler.ts';
 import { type RunningServer, startServer } from '../server.ts';
-import { durationSeconds, httpUrl, integer, option } from './options.ts';
+import { durationSeconds, httpUrl, integer, nonEmpty, option } from './options.ts';
 import { print } from './output.ts';
 import { progressBar } from './progress.ts';
 
@@ -34,13 +34,17 @@ const GIB = 1024 ** 3;
 export function serveCommand(): Command {
   return new Command('serve')
     .description('run the server')
-    .addOption(option('--host <address>', 'address to listen on').default(DEFAULTS.host))
+    .addOption(option('--host <address>', 'address to listen on').default(DEFAULTS.host).argParser(nonEmpty))
     .addOption(
       option('--port <number>', 'port to listen on; 0 picks a free one')
         .default(DEFAULTS.port)
         .argParser(integer(0, 65_535)),
     )
-    .addOption(option('--data-dir <directory>', 'where everything is kept').default(DEFAULTS.dataDirectory))
+    .addOption(
+      option('--data-dir <directory>', 'where everything is kept')
+        .default(DEFAULTS.dataDirectory)
+        .argParser(nonEmpty),
+    )
     .addOption(
       option('--base-url <url>', 'what webhook URLs start with (default: the address listened on)').argParser(
         httpUrl,
@@ -96,7 +100,16 @@ export function serveCommand(): Command {
       '\nEvery flag can be given as an environment variable: FORESHOCK_PORT, FORESHOCK_DATA_DIR …' +
         '\n\nExamples:\n  foreshock serve --port 9000 --data-dir /var/lib/foreshock --durability fsync\n',
     )
-    .action((flags: ServeFlags) => serve(settingsOf(flags)));
+    .action((flags: ServeFlags, command: Command) => {
+      const settings = settingsOf(flags);
+      try {
+        checkSettings(settings);
+      } catch (error) {
+        if (error instanceof RangeError) command.error(`error: ${error.message}`);
+        throw error;
+      }
+      return serve(settings);
+    });
 }
 
 function settingsOf(flags: ServeFlags): Settings {
@@ -162,6 +175,9 @@ function welcome(server: RunningServer, settings: Settings): string {
     ...(firstKeys === undefined ? [shutdownText(cleanShutdown)] : []),
   ];
   if (baseUrl !== local) lines.push(`webhook URLs start with ${baseUrl}`);
+  else if (/^(?:0\.0\.0\.0|::)$/.test(settings.host)) {
+    lines.push('nobody can reach a webhook URL of this address: give the one they can as --base-url');
+  }
   if (firstKeys === undefined) return lines.join('\n');
 
   const service = 'checkout-api';

@@ -53,7 +53,7 @@ export interface CheckpointerOptions {
   readonly disk: Disk;
   readonly dataDirectory: string;
   readonly log: Pick<CommandLog, 'sealedOrdinal' | 'deleteOld'>;
-  readonly time: Clock;
+  readonly time: Pick<Clock, 'now'>;
   readonly scheduler: Scheduler;
   readonly retentionMs: number;
   /** Sealed segments that make a checkpoint worth its while. */

@@ -7,7 +7,7 @@ import type { State } from './state.ts';
 export interface HousekeepingOptions {
   readonly state: State;
   readonly snapshots: Snapshots;
-  readonly time: Clock;
+  readonly time: Pick<Clock, 'now'>;
   readonly pipeline: Pick<Pipeline, 'appliedUntil'>;
   readonly scheduler: Scheduler;
 }

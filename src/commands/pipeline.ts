@@ -31,7 +31,7 @@ export interface PipelineOptions {
   readonly state: State;
   readonly log: CommandLog;
   /** Never runs back, and is not before the last command of the log. */
-  readonly time: Clock;
+  readonly time: Pick<Clock, 'now'>;
   readonly scheduler: Scheduler;
   readonly durability: Durability;
   /** A broken invariant or a failed sync: the process must end, and restart is the repair. */

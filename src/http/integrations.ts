@@ -38,7 +38,7 @@ export function updateIntegration(api: Api, call: KeyCall): void {
   if (id === undefined) return exchange.reject(NOT_FOUND);
   const update = read(integrationUpdateSchema, json);
   if (update.type === 'rejection') return exchange.reject(update);
-  const configJson = JSON.stringify(update.data.config);
+  const configJson = JSON.stringify(configIn(json));
   if (Buffer.byteLength(configJson) > LIMITS.configBytes) {
     return exchange.reject(badInput(`config must be at most ${LIMITS.configBytes} bytes of JSON`));
   }
@@ -65,6 +65,11 @@ export function rotateToken(api: Api, call: KeyCall): void {
   const token = newWebhookToken(api.entropy);
   const command = { type: 'rotate-token', tenantId, integrationId: id, token } as const;
   carryOut(api, exchange, command, () => show(api.queries.integration(tenantId, id)));
+}
+
+/** As it was sent: reading it by its schema may have dropped keys such as `__proto__`. */
+function configIn(json: unknown): unknown {
+  return typeof json === 'object' && json !== null && 'config' in json ? json.config : {};
 }
 
 function idOf({ params }: KeyCall): IntegrationId | undefined {

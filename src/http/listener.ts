@@ -20,7 +20,7 @@ import {
   type Rejection,
   unavailable,
 } from '../domain/rejection.ts';
-import { monotonicNow } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { readStrictJson } from '../lib/json.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import { authenticate, type KeyDirectory } from './authentication.ts';
@@ -38,6 +38,7 @@ export interface ListenerOptions {
   readonly maxBodyBytes: number;
   readonly maxWebhookBodyBytes: number;
   readonly scheduler: Scheduler;
+  readonly clock: Clock;
   /** Ids that say nothing of how many there were: every caller sees its own. */
   readonly newRequestId: () => string;
   /** Why no request can be taken just now, or undefined where they can. */
@@ -225,12 +226,12 @@ class HttpServer implements Listener {
 
   /** Bodies that do not come are uWebSockets.js's to give up on, answers that do not come are ours. */
   #awaitAnswer(exchange: Exchange): void {
-    if (exchange.open) this.#waiting.set(exchange, monotonicNow() + ANSWER_DEADLINE_MS);
+    if (exchange.open) this.#waiting.set(exchange, this.#options.clock.monotonic() + ANSWER_DEADLINE_MS);
   }
 
   /** Entries stand in the order of their deadlines: the sweep ends at the first that has time left. */
   #sweep(): void {
-    const now = monotonicNow();
+    const now = this.#options.clock.monotonic();
     for (const [exchange, deadline] of this.#waiting) {
       if (exchange.open) {
         if (deadline > now) break;

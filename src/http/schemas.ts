@@ -50,10 +50,15 @@ export const newIntegrationSchema = z.object({
   direction: z.enum(DIRECTIONS),
 });
 
-/** PUT replaces `config`, and nothing else of an integration can be written. */
+const secret = z.string().min(1).max(LIMITS.valueLength).optional();
+
+/** PUT replaces `config`, and nothing else of an integration can be written. Keys we do not know are kept. */
 export const integrationUpdateSchema = z.strictObject({
-  config: z.custom<object>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
-    message: 'must be an object',
+  config: z.looseObject({
+    pagerduty_token: secret,
+    pagerduty_from: secret,
+    pagerduty_routing_key: secret,
+    pagerduty_webhook_secret: secret,
   }),
 });
 

@@ -71,8 +71,7 @@ export async function verify(options: InspectOptions, visit: Visit = () => {}): 
       };
     }
     const { tail } = read;
-    const tornTail =
-      tail.type === 'clean' ? undefined : `${tail.name}: ${tail.type === 'bad' ? tail.reason : 'no header'}`;
+    const tornTail = tail.type === 'clean' ? undefined : `${tail.name}: ${tail.reason}`;
     return { commands, end, checkpoints, tornTail, damage: undefined };
   } catch (error) {
     if (!(error instanceof LogDamaged)) throw error;

@@ -5,11 +5,11 @@
  *   ----------------------------------------------------------------  -----------------------------------
  *   leftover `*.tmp`                                                  removed: it never was part of a log
  *   no segment                                                        an empty log
- *   last segment shorter than its header, or that long and zeros      set aside as `.broken`
  *   last segment: bad bytes, and no record after them                 torn: kept as `.broken`, cut off
  *   last segment: bad bytes, records after them, and none of those
  *     was written when the bad bytes were known durable               lost with the power: the same
  *   last segment: bad bytes that were durable once                    refused
+ *   a header that is short, blank or does not check out               refused: it was durable before its name
  *   an earlier segment: bad bytes, or another end than the one the
  *     next header names                                               refused
  *   a segment missing, swapped, of another log or another format      refused
@@ -55,8 +55,6 @@ function mend(disk: Disk, directory: string, tail: Tail): string[] {
   switch (tail.type) {
     case 'clean':
       return [];
-    case 'unfinished':
-      return [setAside(disk, directory, tail.name)];
     case 'bad':
       return [cutTail(disk, directory, tail.name, tail.offset)];
   }

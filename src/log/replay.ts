@@ -56,9 +56,7 @@ export interface ReplayProgress {
 export type Tail =
   | { readonly type: 'clean' }
   /** The last segment ends in bytes that are no record. */
-  | { readonly type: 'bad'; readonly name: string; readonly offset: number; readonly reason: string }
-  /** The last segment has no header: it was never finished being made. */
-  | { readonly type: 'unfinished'; readonly name: string };
+  | { readonly type: 'bad'; readonly name: string; readonly offset: number; readonly reason: string };
 
 export interface ReplayEnd {
   /** The end of the last segment that has a header; `after` where none was read, undefined for an empty log. */
@@ -90,11 +88,6 @@ export async function replay(options: ReplayOptions, visit: Visit): Promise<Repl
     try {
       const reading = readHeader(file);
       if (reading.type === 'bad') throw new LogDamaged(name, 0, reading.reason);
-      if (reading.type === 'unfinished') {
-        if (!isLast) throw new LogDamaged(name, 0, 'its header is missing, and segments follow it');
-        tail = { type: 'unfinished', name };
-        break;
-      }
       const { header } = reading;
       checkChain(name, ordinal, header, end);
       seed = reading.seed;
@@ -184,7 +177,7 @@ export function segmentOrdinals(disk: Disk, directory: string): number[] {
 
 export function readHeader(file: DiskFile): ReturnType<typeof decodeHeader> {
   const bytes = Buffer.alloc(HEADER_BYTES);
-  return decodeHeader(bytes.subarray(0, readFully(file, bytes, HEADER_BYTES, 0)), file.sizeBytes());
+  return decodeHeader(bytes.subarray(0, readFully(file, bytes, HEADER_BYTES, 0)));
 }
 
 function sizeOf(disk: Disk, directory: string, ordinal: number): number {

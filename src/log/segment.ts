@@ -54,14 +54,10 @@ export function seedOf(encodedHeader: Buffer): number {
 
 export type HeaderReading =
   | { readonly type: 'header'; readonly header: SegmentHeader; readonly seed: number }
-  /** Fewer bytes than a header has, or its zeros and nothing behind: a segment that was never finished. */
-  | { readonly type: 'unfinished' }
   | { readonly type: 'bad'; readonly reason: string };
 
-/** @param fileBytes the length of the file that `bytes` begin */
-export function decodeHeader(bytes: Buffer, fileBytes: number): HeaderReading {
-  const blank = bytes.subarray(0, HEADER_BYTES).every((byte) => byte === 0);
-  if (bytes.length < HEADER_BYTES || (blank && fileBytes <= HEADER_BYTES)) return { type: 'unfinished' };
+export function decodeHeader(bytes: Buffer): HeaderReading {
+  if (bytes.length < HEADER_BYTES) return { type: 'bad', reason: 'it is shorter than its header' };
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) {
     return { type: 'bad', reason: 'this is not a Foreshock log segment' };
   }

@@ -20,7 +20,7 @@ export interface QueriesOptions extends AgentViewOptions {
   /** Reads an event's record back from the log. */
   readonly readRecord: ReadRecord;
   /** The same time that commands are stamped with. */
-  readonly time: Clock;
+  readonly time: Pick<Clock, 'now'>;
   /** What webhook URLs start with; known once the server listens. */
   readonly baseUrl: () => string;
 }

@@ -177,6 +177,8 @@ describe('wrong usage', () => {
     [['serve', '--durability', 'maybe'], 'Allowed choices are write, fsync'],
     [['serve', '--retention', '1y'], 'must be a duration'],
     [['keys', 'create', '--kind', 'ingest'], '--tenant'],
+    [['serve', '--host', ''], 'must not be empty'],
+    [['serve', '--base-url', 'https://user:pw@host'], 'without user'],
     [['agent', '--plugin', 'mysql', '--file', 'x', '--key', 'y'], 'Allowed choices are postgresql'],
   ])('%j ends with 2 and says what would be right', async (args, sentence) => {
     const { code, stderr } = await foreshock(...args);
@@ -192,7 +194,7 @@ describe('wrong usage', () => {
 
   it('includes settings that cannot work together', async () => {
     const { code, stderr } = await foreshock('serve', '--data-dir', freshDirectory(), '--retention', '30m');
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain('retention must be at least 1h');
   });
 });

@@ -105,7 +105,7 @@ export function mountExt4(made: StopStack): Ext4 {
 const IMAGE_BYTES = 64 * 1024 * 1024;
 
 /** `EXT4_IOC_SHUTDOWN`, without flushing the journal. */
-const SHUT_DOWN = 'open(my $f, "<", $ARGV[0]) or die $!; ioctl($f, 0x8004587D, pack("L", 2)) or die $!';
+const SHUT_DOWN = 'my $flag = pack("L", 2); open(my $f, "<", $ARGV[0]) or die $!; ioctl($f, 0x8004587D, $flag) or die $!';
 
 function makeExt4(directory: string): Ext4 & { unmount(): void } {
   const image = join(directory, 'image');

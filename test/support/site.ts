@@ -188,7 +188,7 @@ export class Site {
   }
 
   /** Writers that send one event after the other, until they are stopped or the server is gone. */
-  load(writers = 8, fields: Readonly<Record<string, unknown>> = {}): { stop(): Promise<void> } {
+  load(writers = 8, fields: Readonly<Record<string, unknown>> = {}): Load {
     const server = this.server;
     let stopped = false;
     const writing = Array.from({ length: writers }, async (_, n) => {
@@ -239,6 +239,11 @@ export class Site {
   countOf(outcome: SentEvent['outcome']): number {
     return this.sent.filter((event) => event.outcome === outcome).length;
   }
+}
+
+export interface Load {
+  /** Resolves once every writer has its last answer, or knows that none will come. */
+  stop(): Promise<void>;
 }
 
 export interface Loss {
