@@ -4,6 +4,7 @@ import { claimDirectory } from '../admin/socket.ts';
 import { checkpointDirectory, logDirectory } from '../commands/load.ts';
 import { DEFAULTS } from '../config.ts';
 import type { Command as LogCommand } from '../domain/command.ts';
+import { publicFields } from '../domain/event.ts';
 import { nodeDisk } from '../lib/disk.ts';
 import { decodeCommand } from '../log/command-codec.ts';
 import { type InspectOptions, planRepair, repair, type Verdict, verify } from '../log/inspect.ts';
@@ -181,16 +182,7 @@ function audit(record: LoggedRecord, service: string | undefined): void {
         received_at: new Date(atMs).toISOString(),
         tenant_id,
         agent_id,
-        service_name: event.serviceName,
-        vendor: event.vendor,
-        entity: event.entity,
-        event_type: event.eventType,
-        old_value: event.oldValue,
-        new_value: event.newValue,
-        actor: event.actor,
-        sha: event.sha,
-        confidence: event.confidence,
-        ttl_seconds: event.ttlSeconds,
+        ...publicFields(event),
         timestamp: event.timestampMs === null ? null : new Date(event.timestampMs).toISOString(),
         raw_line: event.rawLine,
       }),

@@ -49,3 +49,19 @@ export function expiresAtMs(event: ContextEvent, receivedAtMs: number): number {
 export function timestampOf(event: ContextEvent, receivedAtMs: number): number {
   return event.timestampMs ?? receivedAtMs;
 }
+
+/** What everybody may read of an event, as JSON fields: all but its times, which depend on its receipt. */
+export function publicFields(event: ContextEvent): object {
+  return {
+    service_name: event.serviceName,
+    vendor: event.vendor,
+    entity: event.entity,
+    event_type: event.eventType,
+    old_value: event.oldValue,
+    new_value: event.newValue,
+    actor: event.actor,
+    sha: event.sha,
+    confidence: event.confidence,
+    ttl_seconds: event.ttlSeconds,
+  };
+}

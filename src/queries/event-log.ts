@@ -1,6 +1,12 @@
 /** An agent's event log: the index says which events make the page, the log gives their payloads. */
 import type { Command, Stamp } from '../domain/command.ts';
-import { type ContextEvent, type EventType, expiresAtMs, timestampOf } from '../domain/event.ts';
+import {
+  type ContextEvent,
+  type EventType,
+  expiresAtMs,
+  publicFields,
+  timestampOf,
+} from '../domain/event.ts';
 import { eventIdOf, type TenantId } from '../domain/ids.ts';
 import type { AgentHistory, HistoryEntry } from '../windows/history.ts';
 import { isoTime } from './json.ts';
@@ -64,16 +70,7 @@ function storedEvent(
 ): object {
   return {
     id: eventIdOf(tenantId, receivedAtMs, eventNumber),
-    service_name: event.serviceName,
-    vendor: event.vendor,
-    entity: event.entity,
-    event_type: event.eventType,
-    old_value: event.oldValue,
-    new_value: event.newValue,
-    actor: event.actor,
-    sha: event.sha,
-    confidence: event.confidence,
-    ttl_seconds: event.ttlSeconds,
+    ...publicFields(event),
     timestamp: isoTime(timestampOf(event, receivedAtMs)),
     received_at: isoTime(receivedAtMs),
     expires_at: isoTime(expiresAtMs(event, receivedAtMs)),
