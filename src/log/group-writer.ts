@@ -71,8 +71,7 @@ export class GroupWriter implements LogWriter {
       this.#fallBack();
       throw error instanceof SyncFailed ? error : new LogUnavailable(error);
     }
-    await sync(segment);
-    segment.syncedBytes = mark.lengthBytes;
+    await sync(segment, mark.lengthBytes);
     const previous = this.#durable.segment;
     if (previous !== undefined && previous !== segment) retire(previous);
     this.#durable = mark;
@@ -107,7 +106,7 @@ export class GroupWriter implements LogWriter {
   async #cut(): Promise<void> {
     const { segment, lengthBytes } = this.#durable;
     await segment?.file?.truncateAsync(lengthBytes);
-    if (segment !== undefined) await sync(segment);
+    if (segment !== undefined) await sync(segment, lengthBytes);
     this.#cutPending = false;
   }
 
@@ -129,9 +128,9 @@ export class GroupWriter implements LogWriter {
   }
 }
 
-async function sync(segment: ActiveSegment): Promise<void> {
+async function sync(segment: ActiveSegment, writtenBytes: number): Promise<void> {
   try {
-    await syncSegment(segment);
+    await syncSegment(segment, writtenBytes);
   } catch (error) {
     throw new SyncFailed(error);
   }

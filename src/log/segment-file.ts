@@ -111,14 +111,18 @@ export function retire(segment: ActiveSegment): void {
   closeWhenIdle(segment);
 }
 
-/** Syncs a segment off the event loop, keeping its file open for as long as that takes. */
-export async function syncSegment(segment: ActiveSegment): Promise<void> {
+/**
+ * Syncs a segment off the event loop, keeping its file open for as long as that takes.
+ *
+ * @param writtenBytes how much of it has been written: its length may run ahead by what is staged, and a record
+ *   must never say of bytes that they are durable before they are
+ */
+export async function syncSegment(segment: ActiveSegment, writtenBytes: number): Promise<void> {
   if (segment.file === undefined) return;
-  const coveredBytes = segment.lengthBytes;
   segment.syncsUnderWay += 1;
   try {
     await segment.file.syncAsync();
-    segment.syncedBytes = Math.max(segment.syncedBytes, coveredBytes);
+    segment.syncedBytes = Math.max(segment.syncedBytes, writtenBytes);
   } finally {
     segment.syncsUnderWay -= 1;
     if (segment.retired) closeWhenIdle(segment);

@@ -37,7 +37,8 @@ export class WriteThroughWriter implements LogWriter {
 
   async makeDurable(): Promise<void> {
     try {
-      if (this.#tip.active !== undefined) await syncSegment(this.#tip.active);
+      const { active } = this.#tip;
+      if (active !== undefined) await syncSegment(active, active.lengthBytes);
     } catch (error) {
       throw new SyncFailed(error);
     }
