@@ -9,10 +9,16 @@ import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import type { Disk } from '../lib/disk.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
-import { checkpointFileName, checkpointOrdinals, writeCheckpoint } from '../log/checkpoint.ts';
+import {
+  CheckpointBroken,
+  checkpointFileName,
+  checkpointOrdinals,
+  readCheckpointEnd,
+  writeCheckpoint,
+} from '../log/checkpoint.ts';
 import { LogDamaged } from '../log/errors.ts';
 import type { CommandLog } from '../log/log.ts';
-import { replay } from '../log/replay.ts';
+import { replay, type SegmentEnd } from '../log/replay.ts';
 import { segmentFileName } from '../log/segment.ts';
 import { checkpointDirectory, load } from './load.ts';
 import type { StateLimits } from './state.ts';
@@ -108,9 +114,27 @@ export class Checkpointer {
         this.#notBeforeMs = Number.NEGATIVE_INFINITY;
       }
       const older = this.#pruneCheckpoints(directory);
-      if (older !== undefined) log.deleteOld(older, nowMs - retentionMs);
+      if (older === undefined) return;
+      // By the time of the checkpoint, not by the clock: a restart goes back to the last time that was logged,
+      // and no start may know of events whose segments are gone.
+      const covered = this.#endOf(directory, older);
+      if (covered !== undefined) log.deleteOld(older, covered.lastStamp.atMs - retentionMs);
     } catch (error) {
       onTrouble(error);
+    }
+  }
+
+  /** What a checkpoint covers; one that cannot be read any more is of no use to anybody, and goes. */
+  #endOf(directory: string, ordinal: number): SegmentEnd | undefined {
+    const { disk, onTrouble } = this.#options;
+    try {
+      return readCheckpointEnd(disk, directory, ordinal);
+    } catch (error) {
+      if (!(error instanceof CheckpointBroken)) throw error;
+      onTrouble(error);
+      disk.remove(join(directory, checkpointFileName(ordinal)));
+      disk.syncDirectory(directory);
+      return undefined;
     }
   }
 

@@ -66,7 +66,7 @@ class Syncing {
   }
 
   /** Starts one; `done` may start the next before those who wait for idleness are told. */
-  start(done: (error: unknown) => void): void {
+  start(done: (error: unknown) => void, onForgotten?: () => void): void {
     this.underWay = true;
     const cancel = this.#scheduler.after(STALL_MS, () => {
       this.stalled = true;
@@ -78,7 +78,7 @@ class Syncing {
       done(error);
       if (!this.underWay) this.#onIdle?.();
     };
-    this.#log.makeDurable().then(() => finish(undefined), finish);
+    this.#log.makeDurable(onForgotten).then(() => finish(undefined), finish);
   }
 
   whenIdle(done: () => void): void {
@@ -179,17 +179,21 @@ class GroupCommit<Entry> implements CommitQueue<Entry> {
     const { commit, abandon, onFatal } = this.#options;
     this.#group = this.#next;
     this.#next = [];
+    // What came after the group stood behind it in the log, and is forgotten with it; what comes later is not.
+    let forgotten: Entry[] = [];
+    const onForgotten = () => {
+      forgotten = [...this.#group.splice(0), ...this.#next.splice(0)];
+    };
     this.#syncing.start((error) => {
       const group = this.#group;
       this.#group = [];
       if (error instanceof LogUnavailable) {
-        // The log has forgotten what came after the group as well: it stood behind it.
-        for (const entry of [...group, ...this.#next.splice(0)]) abandon(entry, error);
+        for (const entry of forgotten) abandon(entry, error);
       } else if (error instanceof Error) {
         onFatal(error);
         return;
       } else for (const entry of group) commit(entry);
       if (this.#next.length > 0) this.#start();
-    });
+    }, onForgotten);
   }
 }

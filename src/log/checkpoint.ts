@@ -106,6 +106,18 @@ function takeRows(payload: Buffer, name: string, visit: (row: Row) => void): voi
   }
 }
 
+/** What a checkpoint covers, of which only the first block is read. @throws CheckpointBroken */
+export function readCheckpointEnd(disk: Disk, directory: string, ordinal: number): SegmentEnd {
+  const name = checkpointFileName(ordinal);
+  const file = disk.open(join(directory, name), 'read');
+  try {
+    for (const payload of readBlocks(file, name)) return endOf(listOf(payload, name), name);
+    throw new CheckpointBroken(name, 'it is empty');
+  } finally {
+    file.close();
+  }
+}
+
 function* blocksOf(end: SegmentEnd, rows: Iterable<Row>): Iterable<unknown[]> {
   const { ordinal, logId, lengthBytes, lastCrc, lastStamp } = end;
   yield [FORMAT_VERSION, ordinal, logId, lengthBytes, lastCrc, lastStamp.sequence, lastStamp.atMs];
@@ -176,7 +188,7 @@ function endOf(block: readonly unknown[], name: string): SegmentEnd {
   ) {
     throw new CheckpointBroken(name, 'it does not say what it covers');
   }
-  return { ordinal, logId, lengthBytes, lastCrc, lastStamp: { sequence, atMs } };
+  return { ordinal, logId, lengthBytes, lastCrc, syncedBytes: lengthBytes, lastStamp: { sequence, atMs } };
 }
 
 function* readBlocks(file: DiskFile, name: string): Iterable<Buffer> {

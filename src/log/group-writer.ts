@@ -9,6 +9,7 @@ import type { Command, Stamp } from '../domain/command.ts';
 import { type DiskFile, writeFullyAsync } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
 import type { LoggedRecord } from './replay.ts';
+import { HEADER_BYTES } from './segment.ts';
 import {
   type ActiveSegment,
   createSegmentFileAsync,
@@ -56,7 +57,7 @@ export class GroupWriter implements LogWriter {
   }
 
   /** One call at a time. @throws LogUnavailable where the disk took it not and everything since is forgotten */
-  async makeDurable(): Promise<void> {
+  async makeDurable(onForgotten: () => void = () => {}): Promise<void> {
     const group = this.#group;
     if (group === undefined) return;
     this.#group = undefined;
@@ -67,8 +68,9 @@ export class GroupWriter implements LogWriter {
       const file = segment.file ?? (await this.#make(segment));
       await writeFullyAsync(file, Buffer.concat(records), offset);
     } catch (error) {
-      if (segment !== this.#durable.segment) segment.file?.close();
+      if (segment !== this.#durable.segment) await giveUp(segment);
       this.#fallBack();
+      onForgotten();
       throw error instanceof SyncFailed ? error : new LogUnavailable(error);
     }
     await sync(segment, mark.lengthBytes);
@@ -79,8 +81,13 @@ export class GroupWriter implements LogWriter {
 
   close(): void {
     this.#closed = true;
-    const { segment } = this.#durable;
+    const { segment, lengthBytes } = this.#durable;
     if (segment === undefined) return;
+    try {
+      if (this.#cutPending) segment.file?.truncate(lengthBytes);
+    } catch {
+      // The next start cuts it off.
+    }
     syncNow(segment);
     retire(segment);
   }
@@ -126,6 +133,16 @@ export class GroupWriter implements LogWriter {
     this.#group = undefined;
     this.#cutPending = true;
   }
+}
+
+/** Leaves a segment that was begun in vain empty: the next attempt makes it anew. */
+async function giveUp(segment: ActiveSegment): Promise<void> {
+  try {
+    await segment.file?.truncateAsync(HEADER_BYTES);
+  } catch {
+    // What stands in it was never acknowledged; a start would cut it off.
+  }
+  segment.file?.close();
 }
 
 async function sync(segment: ActiveSegment, writtenBytes: number): Promise<void> {

@@ -166,6 +166,7 @@ function firstEnd(options: InspectOptions): SegmentEnd | undefined {
       logId: header.logId,
       lengthBytes: header.previousBytes,
       lastCrc: header.previousCrc,
+      syncedBytes: header.previousBytes,
       lastStamp: { sequence: header.firstSequence - 1, atMs: 0 },
     };
   } finally {

@@ -75,8 +75,8 @@ export class CommandLog implements LogWriter {
     return this.#writer.append(command, atMs);
   }
 
-  makeDurable(): Promise<void> {
-    return this.#writer.makeDurable();
+  makeDurable(onForgotten?: () => void): Promise<void> {
+    return this.#writer.makeDurable(onForgotten);
   }
 
   /** The command at a position that `append` or replay gave. @throws LogDamaged */

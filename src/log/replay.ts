@@ -31,6 +31,8 @@ export interface SegmentEnd {
   readonly lengthBytes: number;
   /** CRC at the start of its last record, 0 where it has none. */
   readonly lastCrc: number;
+  /** How much of it was known durable when its last record was written. */
+  readonly syncedBytes: number;
   /** Of the last record up to here; sequence 0 where there is none. */
   readonly lastStamp: Stamp;
 }
@@ -94,6 +96,7 @@ export async function replay(options: ReplayOptions, visit: Visit): Promise<Repl
 
       let lastStamp: Stamp = end?.lastStamp ?? { sequence: 0, atMs: 0 };
       let lastCrc = 0;
+      let syncedBytes = HEADER_BYTES;
       const scan = new SegmentScan(file, seed);
       const take = ({ frame, offset, bytes, payloadStart, payloadEnd }: ScannedRecord) => {
         const { stamp } = frame;
@@ -103,6 +106,7 @@ export async function replay(options: ReplayOptions, visit: Visit): Promise<Repl
         visit({ stamp, position: positionAt(ordinal, offset), bytes, start: payloadStart, end: payloadEnd });
         lastStamp = stamp;
         lastCrc = frame.crc;
+        syncedBytes = frame.syncedBytes;
         commands += 1;
       };
       let scanEnd: ScanEnd | undefined;
@@ -116,7 +120,7 @@ export async function replay(options: ReplayOptions, visit: Visit): Promise<Repl
         if (!isLast) throw new LogDamaged(name, scanEnd.offset, scanEnd.reason);
         tail = { type: 'bad', name, offset: scanEnd.offset, reason: scanEnd.reason };
       }
-      end = { ordinal, logId: header.logId, lengthBytes: scanEnd.offset, lastCrc, lastStamp };
+      end = { ordinal, logId: header.logId, lengthBytes: scanEnd.offset, lastCrc, syncedBytes, lastStamp };
     } finally {
       file.close();
     }

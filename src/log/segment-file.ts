@@ -85,7 +85,8 @@ export async function createSegmentFileAsync(
   }
 }
 
-function syncFolder(disk: Disk, directory: string): void {
+/** @throws SyncFailed */
+export function syncFolder(disk: Disk, directory: string): void {
   try {
     disk.syncDirectory(directory);
   } catch (error) {

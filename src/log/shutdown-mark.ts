@@ -36,6 +36,9 @@ export function readMark(disk: Disk, directory: string): number | undefined {
   }
 }
 
+/** Durably: a mark that came back after a power cut would call that a clean shutdown. */
 export function removeMark(disk: Disk, directory: string): void {
-  if (disk.list(directory).includes(NAME)) disk.remove(join(directory, NAME));
+  if (!disk.list(directory).includes(NAME)) return;
+  disk.remove(join(directory, NAME));
+  disk.syncDirectory(directory);
 }

@@ -1,14 +1,14 @@
 /** The growing end of a log: the active segment, and the stamp of the last command. Both writers advance it. */
 import { join } from 'node:path';
 import type { Command, Stamp } from '../domain/command.ts';
-import type { Disk } from '../lib/disk.ts';
+import { type Disk, type DiskFile, readFully, writeFully } from '../lib/disk.ts';
 import { encodeCommand } from './command-codec.ts';
 import { LogDamaged, SyncFailed } from './errors.ts';
 import { MAX_SEGMENT_BYTES, positionAt } from './position.ts';
 import { FRAME_BYTES, MAX_PAYLOAD_BYTES, sealFrame } from './record.ts';
 import { type LoggedRecord, readHeader, type SegmentEnd } from './replay.ts';
 import { type SegmentHeader, segmentFileName } from './segment.ts';
-import { type ActiveSegment, newSegment } from './segment-file.ts';
+import { type ActiveSegment, newSegment, syncFolder } from './segment-file.ts';
 
 /** How a log grows: what `append` promises when it returns differs, see the two writers. */
 export interface LogWriter {
@@ -17,9 +17,10 @@ export interface LogWriter {
   /**
    * Makes durable, off the event loop, what was appended before this call.
    *
+   * @param onForgotten called at the moment when all that was appended and is not durable is forgotten
    * @throws SyncFailed, after which the process must end
    */
-  makeDurable(): Promise<void>;
+  makeDurable(onForgotten?: () => void): Promise<void>;
   close(): void;
 }
 
@@ -62,8 +63,11 @@ export class Tip {
       syncedBytes: end.lengthBytes,
       lastCrc: end.lastCrc,
     };
-    // What was replayed is about to be shown to readers, and may so far be in the page cache alone.
+    rewrite(file, end.syncedBytes, end.lengthBytes);
+    // What was replayed is about to be shown to readers, and may so far be in the page cache alone; so may the
+    // name of the last segment, if the process died between renaming it and syncing the folder.
     syncNow(this.active);
+    syncFolder(this.disk, this.directory);
   }
 
   mustRotate(): boolean {
@@ -97,6 +101,16 @@ export class Tip {
     const position = positionAt(segment.header.ordinal, offset);
     return { stamp, position, bytes: record, start: FRAME_BYTES, end: record.length };
   }
+}
+
+/**
+ * Writes bytes of a file over themselves. After a sync that failed, the kernel may hold them as clean and have
+ * lost them all the same ("fsyncgate"): the process ended for it, and this makes them dirty again for the next sync.
+ */
+function rewrite(file: DiskFile, from: number, to: number): void {
+  const bytes = Buffer.allocUnsafe(Math.max(0, to - from));
+  const length = readFully(file, bytes, bytes.length, from);
+  writeFully(file, bytes.subarray(0, length), from);
 }
 
 /** A command as the bytes of a record of a segment, good until the next call. @throws RangeError if it is too large */

@@ -48,6 +48,7 @@ export class WriteThroughWriter implements LogWriter {
     this.#closed = true;
     const { active } = this.#tip;
     if (active === undefined) return;
+    if (this.#cutPending) this.#cutBackIfPossible(active);
     syncNow(active);
     retire(active);
   }
@@ -83,12 +84,16 @@ export class WriteThroughWriter implements LogWriter {
       writeFully(file, record, segment.lengthBytes);
     } catch (error) {
       this.#cutPending = true;
-      try {
-        this.#cutBack(segment);
-      } catch {
-        // It stays pending.
-      }
+      this.#cutBackIfPossible(segment);
       throw new LogUnavailable(error);
+    }
+  }
+
+  #cutBackIfPossible(segment: ActiveSegment): void {
+    try {
+      this.#cutBack(segment);
+    } catch {
+      // It stays pending; at the latest the next start cuts it off.
     }
   }
 
