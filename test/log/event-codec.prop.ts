@@ -1,0 +1,107 @@
+/** The hand-written codec of events: what it writes is what msgpackr reads, and what its cursor walks. */
+import fc from 'fast-check';
+import { Packr } from 'msgpackr';
+import { describe, expect, it } from 'vitest';
+import { type ContextEvent, EVENT_TYPES } from '../../src/domain/event.ts';
+import { agentId, tenantId } from '../../src/domain/ids.ts';
+import {
+  EventCursor,
+  encodeEvents,
+  maxEncodedBytes,
+  RECORD_EVENTS_CODE,
+  readDetails,
+} from '../../src/log/event-codec.ts';
+import { anyEvent, idText } from './commands.ts';
+
+const packr = new Packr({ useRecords: false });
+const START = 3;
+
+/** Bytes of a command, with others before it. */
+function encoded(tenant: string, agent: string, events: readonly ContextEvent[]): Buffer {
+  const bytes = Buffer.alloc(START + maxEncodedBytes(events), 0xff);
+  const end = encodeEvents(bytes, START, tenantId(tenant), agentId(agent), events);
+  expect(end - START).toBeLessThanOrEqual(maxEncodedBytes(events));
+  return bytes.subarray(0, end);
+}
+
+function fieldsOf(event: ContextEvent): unknown[] {
+  const { serviceName, eventType, confidence, ttlSeconds, timestampMs, rawLine } = event;
+  const { vendor, entity, oldValue, newValue, actor, sha } = event;
+  const type = EVENT_TYPES.indexOf(eventType);
+  const details = [vendor, entity, oldValue, newValue, actor, sha];
+  return [serviceName, type, confidence, ttlSeconds, timestampMs, rawLine, ...details];
+}
+
+/** Around every length at which the form of a string, or the guess at it, changes. */
+const edgeText = fc
+  .tuple(
+    fc.constantFrom('a', 'é', '€', '😀', '\uFEFF', '\0'),
+    fc.constantFrom(0, 1, 10, 15, 28, 31, 42, 63, 64, 85, 127, 128, 255, 256, 21_845, 32_767, 65_535, 65_536),
+    fc.integer({ min: -1, max: 1 }),
+  )
+  .map(([char, units, more]) => char.repeat(Math.max(0, Math.floor((units + more) / char.length))));
+
+const edgeNumber = fc.oneof(
+  fc.constantFrom(-0, 0, 1, 127, 128, 255, 256, 65_535, 65_536, 2 ** 32 - 1, 2 ** 32, -1, -32, -33, 0.5),
+  fc.double({ noNaN: true }),
+);
+
+const edgeEvent: fc.Arbitrary<ContextEvent> = fc
+  .tuple(anyEvent, edgeText, fc.option(edgeText), edgeNumber, fc.nat(3))
+  .map(([event, text, textOrNull, number, which]) => {
+    switch (which) {
+      case 0:
+        return { ...event, serviceName: text, rawLine: textOrNull, confidence: number };
+      case 1:
+        return { ...event, vendor: text, oldValue: textOrNull, ttlSeconds: number };
+      case 2:
+        return { ...event, entity: text, newValue: textOrNull, timestampMs: number };
+      default:
+        return { ...event, actor: text, sha: textOrNull };
+    }
+  });
+
+const batch = fc.oneof(
+  { weight: 20, arbitrary: fc.array(edgeEvent, { maxLength: 4 }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(anyEvent, fc.constantFrom(14, 15, 16, 17, 255, 256, 10_000))
+      .map(([event, count]) => new Array<ContextEvent>(count).fill({ ...event, rawLine: null, entity: 'e' })),
+  },
+);
+
+describe('the events of a record', () => {
+  it('are to msgpackr what they were', () => {
+    fc.assert(
+      fc.property(idText, idText, batch, (tenant, agent, events) => {
+        const bytes = encoded(tenant, agent, events);
+        const read: unknown = packr.unpack(bytes, { start: START, end: bytes.length });
+        expect(read).toStrictEqual([RECORD_EVENTS_CODE, tenant, agent, events.map(fieldsOf)]);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('are walked as they were, and their details are read from where they stand', () => {
+    fc.assert(
+      fc.property(idText, idText, batch, (tenant, agent, events) => {
+        const bytes = encoded(tenant, agent, events);
+        const cursor = new EventCursor(bytes, START);
+        expect([cursor.tenantId, cursor.agentId, cursor.count]).toEqual([tenant, agent, events.length]);
+        let end = 0;
+        for (const event of events) {
+          expect(cursor.next()).toBe(true);
+          expect(cursor.event()).toStrictEqual(event);
+          const { vendor, entity, oldValue, newValue, actor, sha } = event;
+          const copy = Buffer.from(bytes.subarray(cursor.detailsStart, cursor.detailsEnd));
+          expect(readDetails(copy, 0)).toStrictEqual({ vendor, entity, oldValue, newValue, actor, sha });
+          end = cursor.detailsEnd;
+        }
+        expect(cursor.next()).toBe(false);
+        if (events.length > 0) expect(end).toBe(bytes.length);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,153 @@
+/** An agent's history equals a list that is filtered on every look. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EVENT_TYPES } from '../../src/domain/event.ts';
+import { AgentHistory, type HistoryFilter, type NewHistoryEntry } from '../../src/windows/history.ts';
+import { HOSTILE_TEXTS } from './hostile-text.ts';
+
+const START_MS = 1_760_000_000_000;
+const RETENTION_MS = 3_600_000;
+
+class ListOfEntries {
+  readonly #entries: NewHistoryEntry[] = [];
+
+  append(entry: NewHistoryEntry): void {
+    this.#entries.push(entry);
+  }
+
+  countWithin(spanMs: number, nowMs: number): number {
+    return this.#retained(nowMs).filter(({ receivedAtMs }) => nowMs < receivedAtMs + spanMs).length;
+  }
+
+  page(filter: HistoryFilter, offset: number, limit: number, nowMs: number) {
+    const matching = this.#retained(nowMs)
+      .filter(({ service }) => filter.service === null || service === filter.service)
+      .filter(({ vendor }) => filter.vendor === null || vendor === filter.vendor)
+      .filter(({ eventType }) => filter.eventType === null || eventType === filter.eventType)
+      .sort((a, b) => b.eventNumber - a.eventNumber)
+      .map(({ service, vendor, eventType, ...entry }) => entry);
+    return { total: matching.length, entries: matching.slice(offset, offset + limit) };
+  }
+
+  services(nowMs: number): string[] {
+    return [...new Set(this.#retained(nowMs).map(({ service }) => service))].sort();
+  }
+
+  vendors(nowMs: number): string[] {
+    return [...new Set(this.#retained(nowMs).map(({ vendor }) => vendor))].sort();
+  }
+
+  #retained(nowMs: number): NewHistoryEntry[] {
+    return this.#entries.filter(({ receivedAtMs }) => nowMs < receivedAtMs + RETENTION_MS);
+  }
+}
+
+/** More names than stay in use at once, so that the numbers behind them are used again. */
+const service = fc.constantFrom('a', 'b', 'c', ...HOSTILE_TEXTS.slice(0, 5));
+const vendor = fc.constantFrom('a', 'argocd', '__proto__');
+const eventType = fc.constantFrom(...EVENT_TYPES);
+
+type Step =
+  | { readonly type: 'append'; readonly entry: Pick<NewHistoryEntry, 'service' | 'vendor' | 'eventType'> }
+  | { readonly type: 'wait'; readonly forMs: number }
+  | {
+      readonly type: 'look';
+      readonly filter: HistoryFilter;
+      readonly offset: number;
+      readonly limit: number;
+      readonly spanMs: number;
+    };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      type: fc.constant('append' as const),
+      entry: fc.record({ service, vendor, eventType }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('wait' as const),
+      forMs: fc.constantFrom(0, 1, 1000, 600_000, RETENTION_MS - 1, RETENTION_MS, 3 * RETENTION_MS),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('look' as const),
+      filter: fc.record({
+        service: fc.option(fc.oneof(service, fc.constant('never')), { freq: 2 }),
+        vendor: fc.option(vendor, { freq: 2 }),
+        eventType: fc.option(eventType, { freq: 2 }),
+      }),
+      offset: fc.oneof(fc.constant(0), fc.nat(30)),
+      limit: fc.constantFrom(1, 3, 10, 100),
+      spanMs: fc.constantFrom(1, 1000, 600_000, RETENTION_MS, 10 * RETENTION_MS),
+    }),
+  },
+);
+
+describe('a history equals a list', () => {
+  it('whatever is appended and asked, and whenever it is trimmed', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 150, size: 'max' }), (script) => {
+        const history = new AgentHistory(RETENTION_MS);
+        const list = new ListOfEntries();
+        let nowMs = START_MS;
+        for (const [n, each] of script.entries()) {
+          if (each.type === 'append') {
+            // The greatest values the columns must hold.
+            const position = 2 ** 52 + n;
+            const entry = {
+              ...each.entry,
+              eventNumber: n + 1,
+              receivedAtMs: nowMs,
+              position,
+              index: n * 400,
+            };
+            history.append(entry);
+            list.append(entry);
+          }
+          if (each.type === 'wait') nowMs += each.forMs;
+          if (each.type === 'look') {
+            const { filter, offset, limit, spanMs } = each;
+            expect(history.countWithin(spanMs, nowMs)).toBe(list.countWithin(spanMs, nowMs));
+            expect(history.page(filter, offset, limit, nowMs)).toEqual(
+              list.page(filter, offset, limit, nowMs),
+            );
+            expect(history.services(nowMs)).toEqual(list.services(nowMs));
+            expect(history.vendors(nowMs)).toEqual(list.vendors(nowMs));
+          }
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('counts without trimming: looking at the count alone changes nothing', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(0, 1, 1000, RETENTION_MS / 2, RETENTION_MS), { minLength: 1 }),
+        fc.constantFrom(1, 1000, RETENTION_MS, 2 * RETENTION_MS),
+        (waits, spanMs) => {
+          const history = new AgentHistory(RETENTION_MS);
+          const list = new ListOfEntries();
+          let nowMs = START_MS;
+          for (const [n, waitMs] of waits.entries()) {
+            const entry = {
+              ...{ service: 'a', vendor: 'b', eventType: 'deploy' as const },
+              ...{ eventNumber: n + 1, receivedAtMs: nowMs, position: n, index: 0 },
+            };
+            history.append(entry);
+            list.append(entry);
+            nowMs += waitMs;
+            expect(history.countWithin(spanMs, nowMs)).toBe(list.countWithin(spanMs, nowMs));
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
