@@ -84,7 +84,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     (replayOptions, visit) => CommandLog.open({ ...replayOptions, segmentBytes, writes, newLogId }, visit),
   );
   const { log, commands: replayed } = read;
-  stops.push(() => log.close());
+  stops.push(() => {
+    log.close();
+  });
 
   const time = new LogTime(clock, log.lastStamp.atMs);
   const pipeline = new Pipeline({

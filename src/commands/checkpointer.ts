@@ -10,15 +10,15 @@ import type { Clock } from '../lib/clock.ts';
 import type { Disk } from '../lib/disk.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import {
-  CheckpointBroken,
   checkpointFileName,
   checkpointOrdinals,
   readCheckpointEnd,
+  removeBrokenCheckpoints,
   writeCheckpoint,
 } from '../log/checkpoint.ts';
 import { LogDamaged } from '../log/errors.ts';
 import type { CommandLog } from '../log/log.ts';
-import { replay, type SegmentEnd } from '../log/replay.ts';
+import { replay } from '../log/replay.ts';
 import { segmentFileName } from '../log/segment.ts';
 import { checkpointDirectory, load } from './load.ts';
 import type { StateLimits } from './state.ts';
@@ -52,7 +52,9 @@ export async function makeCheckpoint(options: CheckpointOptions): Promise<void> 
   }
   const { atMs } = end.lastStamp;
   state.reclaim(atMs, Number.POSITIVE_INFINITY);
-  writeCheckpoint(disk, checkpointDirectory(dataDirectory), end, dumpState(state, atMs));
+  const directory = checkpointDirectory(dataDirectory);
+  writeCheckpoint(disk, directory, end, dumpState(state, atMs));
+  removeBrokenCheckpoints(disk, directory);
 }
 
 export interface CheckpointerOptions {
@@ -100,42 +102,33 @@ export class Checkpointer {
     await this.#making;
   }
 
-  /** Makes a checkpoint if one is due, and deletes what is superfluous. */
+  /** Makes a checkpoint if one is due, and deletes what it makes superfluous. */
   async look(): Promise<void> {
-    const { disk, dataDirectory, log, time, retentionMs, everySegments, make, onTrouble } = this.#options;
+    const { disk, dataDirectory, log, time, everySegments, make, onTrouble } = this.#options;
     const directory = checkpointDirectory(dataDirectory);
     const nowMs = time.now();
     try {
       const newest = checkpointOrdinals(disk, directory)[0] ?? 0;
       const sealed = log.sealedOrdinal;
-      if (sealed - newest >= everySegments && nowMs >= this.#notBeforeMs) {
-        this.#notBeforeMs = nowMs + RETRY_MS;
-        await make(sealed);
-        this.#notBeforeMs = Number.NEGATIVE_INFINITY;
-      }
-      const older = this.#pruneCheckpoints(directory);
-      if (older === undefined) return;
-      // By the time of the checkpoint, not by the clock: a restart goes back to the last time that was logged,
-      // and no start may know of events whose segments are gone.
-      const covered = this.#endOf(directory, older);
-      if (covered !== undefined) log.deleteOld(older, covered.lastStamp.atMs - retentionMs);
+      if (sealed - newest < everySegments || nowMs < this.#notBeforeMs) return;
+      this.#notBeforeMs = nowMs + RETRY_MS;
+      await make(sealed);
+      this.#notBeforeMs = Number.NEGATIVE_INFINITY;
+      this.#deleteSuperfluous(directory);
     } catch (error) {
       onTrouble(error);
     }
   }
 
-  /** What a checkpoint covers; one that cannot be read any more is of no use to anybody, and goes. */
-  #endOf(directory: string, ordinal: number): SegmentEnd | undefined {
-    const { disk, onTrouble } = this.#options;
-    try {
-      return readCheckpointEnd(disk, directory, ordinal);
-    } catch (error) {
-      if (!(error instanceof CheckpointBroken)) throw error;
-      onTrouble(error);
-      disk.remove(join(directory, checkpointFileName(ordinal)));
-      disk.syncDirectory(directory);
-      return undefined;
-    }
+  /** Only right after one was made, when all that are left have just been read whole. */
+  #deleteSuperfluous(directory: string): void {
+    const { disk, log, retentionMs } = this.#options;
+    const older = this.#pruneCheckpoints(directory);
+    if (older === undefined) return;
+    // By the time of the checkpoint, not by the clock: a restart goes back to the last time that was logged, and
+    // no start may know of events whose segments are gone.
+    const { lastStamp } = readCheckpointEnd(disk, directory, older);
+    log.deleteOld(older, lastStamp.atMs - retentionMs);
   }
 
   /** Keeps the newest two; answers what the older covers, undefined where there are not two. */

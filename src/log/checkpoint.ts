@@ -106,6 +106,23 @@ function takeRows(payload: Buffer, name: string, visit: (row: Row) => void): voi
   }
 }
 
+/** Removes checkpoints that cannot be used any more, all of each being read: none of them may pass for a fallback. */
+export function removeBrokenCheckpoints(disk: Disk, directory: string): void {
+  for (const ordinal of checkpointOrdinals(disk, directory)) {
+    const name = checkpointFileName(ordinal);
+    const file = disk.open(join(directory, name), 'read');
+    try {
+      verify(file, name);
+    } catch (error) {
+      if (!(error instanceof CheckpointBroken)) throw error;
+      disk.remove(join(directory, name));
+    } finally {
+      file.close();
+    }
+  }
+  disk.syncDirectory(directory);
+}
+
 /** What a checkpoint covers, of which only the first block is read. @throws CheckpointBroken */
 export function readCheckpointEnd(disk: Disk, directory: string, ordinal: number): SegmentEnd {
   const name = checkpointFileName(ordinal);

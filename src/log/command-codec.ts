@@ -46,7 +46,7 @@ let hotBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 export function encodeCommand(command: Command): Buffer {
   if (command.type !== 'record-events') return packr.pack(fieldsOf(command), packOptions);
   const { tenantId, agentId, events } = command;
-  const atMost = FRAME_BYTES + maxEncodedBytes(events);
+  const atMost = FRAME_BYTES + maxEncodedBytes(command);
   if (atMost > hotBuffer.length) hotBuffer = Buffer.allocUnsafeSlow(2 * atMost);
   return hotBuffer.subarray(0, encodeEvents(hotBuffer, FRAME_BYTES, tenantId, agentId, events));
 }

@@ -11,6 +11,7 @@
  * Any msgpack reader understands it: strings are fixstr, str8, str16 or str32, integers below 2^32 are
  * positive fixint, uint8, uint16 or uint32, all other numbers float64.
  */
+import type { RecordEvents } from '../domain/command.ts';
 import { type ContextEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { AgentId, TenantId } from '../domain/ids.ts';
 
@@ -31,8 +32,8 @@ export interface Details {
 }
 
 /** Upper bound of the bytes that a command takes: UTF-8 is at most three bytes a code unit. */
-export function maxEncodedBytes(events: readonly ContextEvent[]): number {
-  let total = 256;
+export function maxEncodedBytes({ tenantId, agentId, events }: Omit<RecordEvents, 'type'>): number {
+  let total = 3 * (tenantId.length + agentId.length) + 8 * OVERHEAD;
   for (const event of events) {
     const characters =
       event.serviceName.length +

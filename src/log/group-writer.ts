@@ -68,10 +68,14 @@ export class GroupWriter implements LogWriter {
       const file = segment.file ?? (await this.#make(segment));
       await writeFullyAsync(file, Buffer.concat(records), offset);
     } catch (error) {
+      if (error instanceof SyncFailed) throw error;
+      // Before anybody is told: what was refused must not come back with a restart.
       if (segment !== this.#durable.segment) await giveUp(segment);
+      const cut = await this.#isCut();
       this.#fallBack();
+      this.#cutPending = !cut;
       onForgotten();
-      throw error instanceof SyncFailed ? error : new LogUnavailable(error);
+      throw new LogUnavailable(error);
     }
     await sync(segment, mark.lengthBytes);
     const previous = this.#durable.segment;
@@ -79,10 +83,10 @@ export class GroupWriter implements LogWriter {
     this.#durable = mark;
   }
 
-  close(): void {
+  close(): Stamp {
     this.#closed = true;
-    const { segment, lengthBytes } = this.#durable;
-    if (segment === undefined) return;
+    const { segment, lengthBytes, stamp } = this.#durable;
+    if (segment === undefined) return stamp;
     try {
       if (this.#cutPending) segment.file?.truncate(lengthBytes);
     } catch {
@@ -90,6 +94,7 @@ export class GroupWriter implements LogWriter {
     }
     syncNow(segment);
     retire(segment);
+    return stamp;
   }
 
   #openGroup(first: Stamp): Group {
@@ -117,6 +122,16 @@ export class GroupWriter implements LogWriter {
     this.#cutPending = false;
   }
 
+  async #isCut(): Promise<boolean> {
+    const { segment, lengthBytes } = this.#durable;
+    try {
+      await segment?.file?.truncateAsync(lengthBytes);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   #mark(): Mark {
     const { active: segment, lastStamp: stamp } = this.#tip;
     return { segment, lengthBytes: segment?.lengthBytes ?? 0, lastCrc: segment?.lastCrc ?? 0, stamp };
@@ -131,7 +146,6 @@ export class GroupWriter implements LogWriter {
     this.#tip.active = segment;
     this.#tip.lastStamp = stamp;
     this.#group = undefined;
-    this.#cutPending = true;
   }
 }
 
@@ -140,7 +154,7 @@ async function giveUp(segment: ActiveSegment): Promise<void> {
   try {
     await segment.file?.truncateAsync(HEADER_BYTES);
   } catch {
-    // What stands in it was never acknowledged; a start would cut it off.
+    // It stays: of what stands in it nobody was told that it was taken, nor can it be undone.
   }
   segment.file?.close();
 }

@@ -104,10 +104,15 @@ export class CommandLog implements LogWriter {
   }
 
   /** Makes everything durable and lets go of the files; nothing may be on its way to the disk. @throws SyncFailed */
-  close(): void {
-    this.#writer.close();
+  close(): Stamp {
+    const last = this.#writer.close();
     this.#reader.close();
-    leaveMark(this.#disk, this.#directory, this.lastStamp.sequence);
+    try {
+      leaveMark(this.#disk, this.#directory, last.sequence);
+    } catch {
+      // Nothing is lost without the mark: the next start reads the log as after a crash.
+    }
+    return last;
   }
 
   #createdAtMs(ordinal: number): number {

@@ -116,13 +116,15 @@ export function setAside(disk: Disk, directory: string, name: string): string {
 
 function keepBroken(disk: Disk, directory: string, stem: string, bytes: Buffer): string {
   const name = freeName(disk.list(directory), stem);
-  const file = disk.open(join(directory, name), 'create');
+  const temporary = join(directory, `${name}.tmp`);
+  const file = disk.open(temporary, 'create');
   try {
     writeFully(file, bytes, 0);
     file.sync();
   } finally {
     file.close();
   }
+  disk.rename(temporary, join(directory, name));
   disk.syncDirectory(directory);
   return name;
 }

@@ -21,7 +21,8 @@ export interface LogWriter {
    * @throws SyncFailed, after which the process must end
    */
   makeDurable(onForgotten?: () => void): Promise<void>;
-  close(): void;
+  /** Makes everything durable and lets go of the file; answers the last stamp that is durable. @throws SyncFailed */
+  close(): Stamp;
 }
 
 export interface TipOptions {

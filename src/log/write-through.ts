@@ -44,13 +44,14 @@ export class WriteThroughWriter implements LogWriter {
     }
   }
 
-  close(): void {
+  close(): Stamp {
     this.#closed = true;
-    const { active } = this.#tip;
-    if (active === undefined) return;
+    const { active, lastStamp } = this.#tip;
+    if (active === undefined) return lastStamp;
     if (this.#cutPending) this.#cutBackIfPossible(active);
     syncNow(active);
     retire(active);
+    return lastStamp;
   }
 
   #rotate(first: Stamp): ActiveSegment {

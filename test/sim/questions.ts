@@ -1,0 +1,100 @@
+/** Everything that can be asked on behalf of a tenant: of the queries, and of the model. */
+import { EVENT_TYPES } from '../../src/domain/event.ts';
+import { serviceIdOf, type TenantId } from '../../src/domain/ids.ts';
+import type { Rejection } from '../../src/domain/rejection.ts';
+import type { EventLogRequest } from '../../src/queries/event-log.ts';
+import type { Found, Queries } from '../../src/queries/queries.ts';
+import type { Model } from './model.ts';
+import type { Random } from './random.ts';
+
+export interface Question {
+  readonly text: string;
+  readonly ask: (queries: Queries) => Found | Rejection;
+  /** The JSON value that must come back, or undefined where nothing may be found. */
+  readonly answer: () => unknown;
+}
+
+const WHOLE_LOG: EventLogRequest = { page: 1, perPage: 100, service: null, vendor: null, eventType: null };
+
+/** What a tenant can ask about all it has. */
+export function allQuestions(model: Model, tenantId: TenantId): Question[] {
+  return [
+    ...listQuestions(model, tenantId),
+    ...model.agentIds(tenantId).map((id) => agentQuestion(model, tenantId, id, WHOLE_LOG)),
+    ...model.serviceNames(tenantId).map((name) => serviceQuestion(model, tenantId, name)),
+    ...model.integrationIds(tenantId).map((id) => integrationQuestion(model, tenantId, id)),
+  ];
+}
+
+/** One question, about what is there or is another's. */
+export function anyQuestion(model: Model, tenantId: TenantId, random: Random): Question {
+  const owner = random.chance(0.1) ? random.pick(model.tenantIds) : tenantId;
+  const agents = model.agentIds(owner);
+  const services = model.serviceNames(owner);
+  const integrations = model.integrationIds(owner);
+  switch (random.weighted({ list: 2, agent: 3, service: 4, integration: 1 })) {
+    case 'agent':
+      if (agents.length === 0) break;
+      return agentQuestion(model, tenantId, random.pick(agents), {
+        page: random.pick([1, 1, 2, 3]),
+        perPage: random.pick([1, 5, 20]),
+        service: random.chance(0.7) || services.length === 0 ? null : random.pick(services),
+        vendor: random.chance(0.7) ? null : random.pick(['argocd', 'postgresql', 'nobody']),
+        eventType: random.chance(0.7) ? null : random.pick(EVENT_TYPES),
+      });
+    case 'service':
+      if (services.length === 0) break;
+      return serviceQuestion(model, tenantId, random.pick(services), owner);
+    case 'integration':
+      if (integrations.length === 0) break;
+      return integrationQuestion(model, tenantId, random.pick(integrations));
+    case 'list':
+      break;
+  }
+  return random.pick(listQuestions(model, tenantId));
+}
+
+function listQuestions(model: Model, tenantId: TenantId): Question[] {
+  return [
+    {
+      text: `agents of ${tenantId}`,
+      ask: (queries) => queries.agents(tenantId),
+      answer: () => model.agents(tenantId),
+    },
+    {
+      text: `services of ${tenantId}`,
+      ask: (queries) => queries.services(tenantId),
+      answer: () => model.services(tenantId),
+    },
+    {
+      text: `integrations of ${tenantId}`,
+      ask: (queries) => queries.integrations(tenantId),
+      answer: () => model.integrations(tenantId),
+    },
+  ];
+}
+
+function agentQuestion(model: Model, tenantId: TenantId, id: string, request: EventLogRequest): Question {
+  return {
+    text: `agent ${id} of ${tenantId}, ${JSON.stringify(request)}`,
+    ask: (queries) => queries.agent(tenantId, id, request),
+    answer: () => model.agent(tenantId, id, request),
+  };
+}
+
+function serviceQuestion(model: Model, tenantId: TenantId, name: string, owner = tenantId): Question {
+  const id = serviceIdOf(owner, name);
+  return {
+    text: `service ${name} of ${tenantId}`,
+    ask: (queries) => queries.serviceContext(tenantId, id),
+    answer: () => model.serviceContext(tenantId, id),
+  };
+}
+
+function integrationQuestion(model: Model, tenantId: TenantId, id: string): Question {
+  return {
+    text: `integration ${id} of ${tenantId}`,
+    ask: (queries) => queries.integration(tenantId, id),
+    answer: () => model.integration(tenantId, id),
+  };
+}
