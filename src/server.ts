@@ -93,7 +93,7 @@ export async function startServer(
         makeCheckpoint: makeCheckpointOnThread,
         onTrouble: (error) => logger.error({ err: error }, 'something went wrong; nothing is lost by it'),
         onWriteTrouble: (reason) => {
-          if (reason === undefined) logger.info('writes are taken again');
+          if (reason === undefined) logger.info('writes are tried again');
           else logger.error({ reason }, 'writes are not taken');
         },
         onProgress: (progress) => {

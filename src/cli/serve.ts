@@ -136,8 +136,21 @@ async function serve(settings: Settings): Promise<void> {
     logger.fatal({ err: error }, 'ending the process; what the log holds is what happened');
     process.exit(1);
   };
+  let server: RunningServer | undefined;
+  let stopping = false;
+  const stop = (signal: string) => {
+    // Nothing has been promised to anybody before it serves.
+    if (server === undefined) process.exit(0);
+    if (stopping) return;
+    stopping = true;
+    logger.info({ signal }, 'stopping');
+    server.stop().then(() => logger.info('stopped'), onFatal);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+
   const bar = progressBar('replaying the log');
-  const server = await startServer(settings, {
+  server = await startServer(settings, {
     disk: nodeDisk,
     clock: systemClock,
     scheduler: eventLoop,
@@ -148,16 +161,6 @@ async function serve(settings: Settings): Promise<void> {
   });
   bar.stop();
   print(welcome(server, settings));
-
-  let stopping = false;
-  const stop = (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    logger.info({ signal }, 'stopping');
-    server.stop().then(() => logger.info('stopped'), onFatal);
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
 }
 
 function shutdownText(clean: boolean): string {

@@ -9,7 +9,7 @@
  * A sync that fails ends the process: the kernel may drop the pages it could not write and report success
  * ever after ("fsyncgate"), so no later sync can be believed. One that does not come back within STALL_MS
  * means a disk that hangs: nothing more is taken until it does, so that what a power cut could lose stays
- * bounded, by STALL_MS and SYNC_INTERVAL_MS together.
+ * bounded: by a sync of nearly STALL_MS, one that hangs behind it, and SYNC_INTERVAL_MS between them.
  */
 import type { Scheduler } from '../lib/scheduler.ts';
 import { LogUnavailable } from '../log/errors.ts';

@@ -24,6 +24,9 @@ import type { State } from './state.ts';
 /** Commands that may wait for a sync: about what a second of full load brings. */
 const MAX_WAITING = 65_536;
 
+/** How long a write that was refused by the disk speaks for those to come. */
+const TROUBLE_MS = 2000;
+
 /** Told once what became of a command; in `write` mode before `submit` returns. */
 export type Settle = (outcome: Outcome) => void;
 
@@ -56,6 +59,7 @@ export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #queue: CommitQueue<Entry>;
   #trouble: string | undefined;
+  #cancelForgetting: () => void = () => {};
   #closed = false;
 
   constructor(options: PipelineOptions) {
@@ -115,7 +119,7 @@ export class Pipeline {
   }
 
   #commit({ record, settle }: Entry): void {
-    this.#note(undefined);
+    if (this.#trouble !== undefined) this.#note(undefined);
     let outcome: Outcome;
     try {
       outcome = apply(this.#options.state, record);
@@ -136,6 +140,11 @@ export class Pipeline {
   }
 
   #note(trouble: string | undefined): void {
+    this.#cancelForgetting();
+    if (trouble !== undefined) {
+      // Whoever is told to stay away does not try again: after a while only an attempt can tell.
+      this.#cancelForgetting = this.#options.scheduler.after(TROUBLE_MS, () => this.#note(undefined));
+    }
     if (this.#trouble === trouble) return;
     this.#trouble = trouble;
     this.#options.onTrouble(trouble);

@@ -71,7 +71,7 @@ export class GroupWriter implements LogWriter {
       if (error instanceof SyncFailed) throw error;
       // Before anybody is told: what was refused must not come back with a restart.
       if (segment !== this.#durable.segment) await giveUp(segment);
-      const cut = await this.#isCut();
+      const cut = await truncated(this.#durable.segment, this.#durable.lengthBytes);
       this.#fallBack();
       this.#cutPending = !cut;
       onForgotten();
@@ -122,16 +122,6 @@ export class GroupWriter implements LogWriter {
     this.#cutPending = false;
   }
 
-  async #isCut(): Promise<boolean> {
-    const { segment, lengthBytes } = this.#durable;
-    try {
-      await segment?.file?.truncateAsync(lengthBytes);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
   #mark(): Mark {
     const { active: segment, lastStamp: stamp } = this.#tip;
     return { segment, lengthBytes: segment?.lengthBytes ?? 0, lastCrc: segment?.lastCrc ?? 0, stamp };
@@ -149,14 +139,26 @@ export class GroupWriter implements LogWriter {
   }
 }
 
-/** Leaves a segment that was begun in vain empty: the next attempt makes it anew. */
+/**
+ * Leaves a segment that was begun in vain empty, and durably so: a power cut must not bring back what callers were
+ * told was refused. The next attempt makes it anew.
+ *
+ * @throws SyncFailed
+ */
 async function giveUp(segment: ActiveSegment): Promise<void> {
-  try {
-    await segment.file?.truncateAsync(HEADER_BYTES);
-  } catch {
-    // It stays: of what stands in it nobody was told that it was taken, nor can it be undone.
-  }
+  const isEmpty = await truncated(segment, HEADER_BYTES);
+  if (isEmpty) await sync(segment, HEADER_BYTES);
   segment.file?.close();
+}
+
+/** Whether a segment's file let itself be cut; where it does not, what was refused may come back after a crash. */
+async function truncated(segment: ActiveSegment | undefined, lengthBytes: number): Promise<boolean> {
+  try {
+    await segment?.file?.truncateAsync(lengthBytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function sync(segment: ActiveSegment, writtenBytes: number): Promise<void> {

@@ -48,6 +48,8 @@ export async function recover(options: ReplayOptions, visit: Visit): Promise<Rec
   if (tail.type === 'bad' && seed !== undefined) refuseDurable(options, tail, seed, sequence);
   removeLeftovers(disk, directory);
   removeMark(disk, directory);
+  // Also where there is no segment yet: what was removed here must not come back.
+  disk.syncDirectory(directory);
   return { ...read, mended: mend(disk, directory, tail), cleanShutdown: mark === sequence };
 }
 

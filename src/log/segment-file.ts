@@ -57,6 +57,7 @@ export function createSegmentFile(disk: Disk, directory: string, segment: Active
     return file;
   } catch (error) {
     file.close();
+    removeIfThere(disk, directory, segment);
     throw error;
   }
 }
@@ -81,7 +82,17 @@ export async function createSegmentFileAsync(
     return file;
   } catch (error) {
     file.close();
+    removeIfThere(disk, directory, segment);
     throw error;
+  }
+}
+
+/** Takes away what an attempt left; where even that fails, the next attempt or start does. */
+function removeIfThere(disk: Disk, directory: string, segment: ActiveSegment): void {
+  try {
+    pathsOf(disk, directory, segment);
+  } catch {
+    // It stays for now.
   }
 }
 

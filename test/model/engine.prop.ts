@@ -73,7 +73,7 @@ describe('the engine equals the model', () => {
           });
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 120 },
     );
   });
 });
@@ -123,7 +123,7 @@ describe('a tenant beside another', () => {
           expect(together[look]).toHaveLength(texts.length);
         }
       }),
-      { numRuns: 80 },
+      { numRuns: 50 },
     );
   });
 });

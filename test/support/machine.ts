@@ -99,13 +99,19 @@ export function mountExt4(made: StopStack): Ext4 {
   made.push(() => removeDirectory(directory));
   const ext4 = makeExt4(directory);
   made.push(() => ext4.unmount());
-  return ext4;
+  const freeze = () => {
+    // First of all that is stopped: no process that waits for a frozen disk can be killed.
+    made.push(() => ext4.thaw());
+    ext4.freeze();
+  };
+  return { ...ext4, freeze };
 }
 
 const IMAGE_BYTES = 64 * 1024 * 1024;
 
 /** `EXT4_IOC_SHUTDOWN`, without flushing the journal. */
-const SHUT_DOWN = 'my $flag = pack("L", 2); open(my $f, "<", $ARGV[0]) or die $!; ioctl($f, 0x8004587D, $flag) or die $!';
+const SHUT_DOWN =
+  'my $flag = pack("L", 2); open(my $f, "<", $ARGV[0]) or die $!; ioctl($f, 0x8004587D, $flag) or die $!';
 
 function makeExt4(directory: string): Ext4 & { unmount(): void } {
   const image = join(directory, 'image');
