@@ -108,6 +108,10 @@ export class Checkpointer {
     const directory = checkpointDirectory(dataDirectory);
     const nowMs = time.now();
     try {
+      // Left by a process that died in the middle of one: none is being made now.
+      for (const name of disk.list(directory)) {
+        if (name.endsWith('.tmp')) disk.remove(join(directory, name));
+      }
       const newest = checkpointOrdinals(disk, directory)[0] ?? 0;
       const sealed = log.sealedOrdinal;
       if (sealed - newest < everySegments || nowMs < this.#notBeforeMs) return;

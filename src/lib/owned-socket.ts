@@ -60,12 +60,14 @@ export class OwnedSocket {
         if (holder !== undefined) throw new DirectoryInUse(directory, holder);
         await removeDead(directory, name);
       }
+      unlinkIfThere(join(directory, own));
       return new OwnedSocket(bound, path);
     } catch (error) {
+      // Closed whatever else fails: a socket that listens keeps the process alive, and the directory its.
       bound.server.close();
-      throw error;
-    } finally {
+      if (inodeOf(path) === bound.inode) unlinkIfThere(path);
       unlinkIfThere(join(directory, own));
+      throw error;
     }
   }
 

@@ -63,6 +63,10 @@ export function writeCheckpoint(disk: Disk, directory: string, end: SegmentEnd, 
     writeBlocks(file, blocksOf(end, rows));
     file.sync();
     verify(file, name);
+  } catch (error) {
+    // On a full disk it would keep the space that the log needs.
+    disk.remove(temporary);
+    throw error;
   } finally {
     file.close();
   }
