@@ -1,0 +1,71 @@
+/** Alerts: what a tool says is wrong, since when and with which service; and what changed just before. */
+import type { EventType } from './event.ts';
+import type { EventId } from './ids.ts';
+
+export const ALERT_STATUSES = ['firing', 'resolved'] as const;
+export type AlertStatus = (typeof ALERT_STATUSES)[number];
+
+/** A name that a service may go by, and the field of the delivery that gave it (`labels.service`, …). */
+export interface ServiceHint {
+  readonly source: string;
+  readonly name: string;
+}
+
+/** One alert of a delivery, as the parser of its tool understands it. */
+export interface AlertSignal {
+  /** What the tool calls it, the same in every delivery about it: an incident id, a fingerprint. */
+  readonly key: string;
+  readonly status: AlertStatus;
+  /** Null where the tool does not say: then it is the receipt. */
+  readonly startedAtMs: number | null;
+  /** When it was resolved; null while it fires, and where the tool does not say. */
+  readonly endedAtMs: number | null;
+  readonly title: string;
+  readonly severity: string | null;
+  /** Where a human reads on in the tool; http or https. */
+  readonly url: string | null;
+  /** Names its service may go by, the most telling first. */
+  readonly serviceHints: readonly ServiceHint[];
+  /** Resources it is about (pods, instances, databases …), to be held against the entities of events. */
+  readonly entities: readonly string[];
+}
+
+/** An event of the past, as correlation weighs it. */
+export interface PastEvent {
+  readonly id: EventId;
+  readonly serviceName: string;
+  readonly eventType: EventType;
+  readonly vendor: string;
+  readonly entity: string;
+  readonly oldValue: string | null;
+  readonly newValue: string | null;
+  readonly actor: string | null;
+  readonly sha: string | null;
+  readonly confidence: number;
+  readonly timestampMs: number;
+  readonly receivedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+export const CANDIDATE_REASONS = [
+  'same_service',
+  'dependency',
+  'same_entity',
+  'changed_before_start',
+  'still_live',
+  'repeated',
+  'autoscaling',
+] as const;
+export type CandidateReason = (typeof CANDIDATE_REASONS)[number];
+
+/** Something that may have caused an alert. */
+export interface Candidate {
+  readonly event: PastEvent;
+  /** From the event to the start of the alert, in minutes with one decimal; negative where it came after. */
+  readonly minutesBefore: number;
+  /** Over 0 and up to 1: how much speaks for it. */
+  readonly score: number;
+  readonly reasons: readonly CandidateReason[];
+  /** Identical events that it stands for, itself among them. */
+  readonly occurrences: number;
+}
