@@ -14,6 +14,7 @@ import type { Disk } from './lib/disk.ts';
 import type { Entropy } from './lib/entropy.ts';
 import type { Scheduler } from './lib/scheduler.ts';
 import { StopStack } from './lib/stop-stack.ts';
+import { LogUnavailable } from './log/errors.ts';
 import { CommandLog } from './log/log.ts';
 import type { LogPosition } from './log/position.ts';
 import type { ReplayProgress } from './log/replay.ts';
@@ -65,6 +66,19 @@ function clockNotice(time: LogTime): string[] {
   ];
 }
 
+/** What readers have seen expire stays expired, also where the clock is set back before the next start. */
+async function keepTime(log: CommandLog, time: LogTime): Promise<void> {
+  const { sequence, atMs } = log.lastStamp;
+  if (sequence === 0 || time.now() <= atMs) return;
+  try {
+    log.append({ type: 'pass-time' }, time.now());
+    await log.makeDurable();
+  } catch (error) {
+    // A disk that takes nothing keeps nobody from stopping: the next start goes on from the last command.
+    if (!(error instanceof LogUnavailable)) throw error;
+  }
+}
+
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, disk, clock, scheduler, entropy, baseUrl, onFatal } = options;
   const stops = new StopStack();
@@ -84,11 +98,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     (replayOptions, visit) => CommandLog.open({ ...replayOptions, segmentBytes, writes, newLogId }, visit),
   );
   const { log, commands: replayed } = read;
-  stops.push(() => {
+  const time = new LogTime(clock, log.lastStamp.atMs);
+  stops.push(async () => {
+    await keepTime(log, time);
     log.close();
   });
 
-  const time = new LogTime(clock, log.lastStamp.atMs);
   const pipeline = new Pipeline({
     state,
     log,

@@ -8,7 +8,8 @@ import type { AgentId, DeliveryId, IntegrationId, KeyId, TenantId } from './ids.
 import type { Direction, IntegrationType } from './integration.ts';
 import type { KeyKind } from './key.ts';
 
-export type Command =
+/** Of one tenant, or making one. */
+export type TenantCommand =
   | CreateTenant
   | CreateKeys
   | RevokeKey
@@ -20,6 +21,8 @@ export type Command =
   | DeleteIntegration
   | RotateToken
   | ReceiveDelivery;
+
+export type Command = TenantCommand | PassTime;
 
 export type CommandType = Command['type'];
 
@@ -115,6 +118,14 @@ export interface ReceiveDelivery {
   /** The tool's own id of the delivery, the same on its retries; null where the tool has none. */
   readonly toolDeliveryId: string | null;
   readonly bodyJson: string;
+}
+
+/**
+ * Nothing has happened but that time has passed, and readers have seen it pass. Logged when the server stops: what
+ * they saw expire stays expired, also where the clock has been set back by the next start.
+ */
+export interface PassTime {
+  readonly type: 'pass-time';
 }
 
 /** What the log gives a command when it is appended. */

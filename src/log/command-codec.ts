@@ -31,6 +31,7 @@ const CODES: { readonly [T in CommandType]: number } = {
   'delete-integration': 9,
   'rotate-token': 10,
   'receive-delivery': 11,
+  'pass-time': 12,
 };
 
 const packr = new Packr({ useRecords: false });
@@ -84,6 +85,8 @@ function eventsCommand(cursor: EventCursor): Command {
 function fieldsOf(command: Exclude<Command, RecordEvents>): unknown[] {
   const code = CODES[command.type];
   switch (command.type) {
+    case 'pass-time':
+      return [code];
     case 'heartbeat':
       return [code, command.tenantId, command.agentId];
     case 'register-agent': {
@@ -123,6 +126,7 @@ function fieldsOf(command: Exclude<Command, RecordEvents>): unknown[] {
 
 function commandOf(fields: Fields): Command {
   const code = fields.number();
+  if (code === CODES['pass-time']) return { type: 'pass-time' };
   const tenant = tenantId(fields.text());
   switch (code) {
     case CODES.heartbeat:

@@ -21,6 +21,7 @@ const CALLS: Readonly<Record<string, readonly number[]>> = {
   fsync: [2],
   rename: [2],
   openat: [3],
+  unlink: [2],
 };
 const ALL = process.env['FORESHOCK_FAULTS'] === 'all';
 

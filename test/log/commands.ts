@@ -57,6 +57,7 @@ const key = text.map(keyId);
 const integration = text.map(integrationId);
 
 const byType: { readonly [T in CommandType]: fc.Arbitrary<Extract<Command, { type: T }>> } = {
+  'pass-time': plain({ type: fc.constant('pass-time') }),
   'record-events': plain({
     type: fc.constant('record-events'),
     tenantId: idText.map(tenantId),

@@ -2,7 +2,7 @@
  * The whole service, naively: the commands that were taken, each with its time, in one array a tenant. Every
  * question is answered by going through all of them again. Nothing is kept, indexed, counted or expired.
  */
-import type { Command } from '../../src/domain/command.ts';
+import type { Command, TenantCommand } from '../../src/domain/command.ts';
 import { type ContextEvent, EVENT_TYPES } from '../../src/domain/event.ts';
 import {
   type AgentId,
@@ -41,7 +41,7 @@ interface Received {
   readonly number: number;
 }
 
-type Of<T extends Command['type']> = Extract<Command, { type: T }>;
+type Of<T extends TenantCommand['type']> = Extract<TenantCommand, { type: T }>;
 
 const HOUR_MS = 3_600_000;
 
@@ -59,9 +59,9 @@ export class Model {
     return this.time.nowMs;
   }
 
-  /** Time goes on from the last command: what went by since is known to the wall clock alone. */
+  /** Time goes on from where it stood; that of an empty log is the wall clock's. */
   restart(): void {
-    this.time = new ModelTime(this.#taken.at(-1)?.atMs ?? 0);
+    this.time = new ModelTime(this.#taken.length > 0 ? this.nowMs : 0);
   }
 
   submit(command: Command): ModelOutcome {
@@ -78,6 +78,7 @@ export class Model {
   }
 
   #refusal(command: Command): ModelOutcome | undefined {
+    if (command.type === 'pass-time') return undefined;
     const tenants = this.#all('create-tenant');
     if (command.type === 'create-tenant') {
       const taken = tenants.some(
@@ -289,11 +290,11 @@ export class Model {
       .map((received, index) => ({ ...received, number: index + 1 }));
   }
 
-  #of<T extends Command['type']>(tenantId: TenantId, type: T): Taken<Of<T>>[] {
+  #of<T extends TenantCommand['type']>(tenantId: TenantId, type: T): Taken<Of<T>>[] {
     return this.#all(type).filter(({ command }) => command.tenantId === tenantId);
   }
 
-  #all<T extends Command['type']>(type: T): Taken<Of<T>>[] {
+  #all<T extends TenantCommand['type']>(type: T): Taken<Of<T>>[] {
     return this.#taken.filter((taken): taken is Taken<Of<T>> => taken.command.type === type);
   }
 }

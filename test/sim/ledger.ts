@@ -24,6 +24,9 @@ export function newEntry(command: Command, failuresBefore: number): Entry {
   return { command, payload, atMs: undefined, failuresBefore, acknowledgedAtMs: 0 };
 }
 
+/** What a process that stops writes last, without anybody's asking. */
+const PASS_TIME = newEntry({ type: 'pass-time' }, 0);
+
 export class Ledger {
   /** Acknowledged, or shown to readers after a start. Their place is their sequence number, less one. */
   readonly taken: Entry[] = [];
@@ -74,6 +77,7 @@ export class Ledger {
       if (!isSame(record, entry)) return `record ${record.sequence} is not what was acknowledged`;
     }
     const tail = records.filter(({ sequence }) => sequence > this.taken.length);
+    const closing = tail.at(-1)?.payload.equals(PASS_TIME.payload) ? tail.pop() : undefined;
     const source = [this.uncertain, ...this.abandoned].find((entries) => {
       return tail.every((record, index) => {
         const entry = entries[index];
@@ -85,6 +89,7 @@ export class Ledger {
     }
     if (source !== this.uncertain) this.cameBack += tail.length;
     this.taken.push(...source.slice(0, tail.length));
+    if (closing !== undefined) this.taken.push({ ...PASS_TIME, atMs: closing.atMs });
     this.durable = this.taken.length;
     this.uncertain = [];
     this.abandoned = [];

@@ -2,7 +2,7 @@
  * What the service must answer, naively: the commands of the log, each with its time, kept a list a tenant. Every
  * question is answered by going through them again. Nothing is indexed, counted, reclaimed or expired.
  */
-import type { Command } from '../../src/domain/command.ts';
+import type { Command, TenantCommand } from '../../src/domain/command.ts';
 import { type ContextEvent, EVENT_TYPES } from '../../src/domain/event.ts';
 import {
   type AgentId,
@@ -33,9 +33,9 @@ export interface Received {
   readonly number: number;
 }
 
-type Of<T extends Command['type']> = Extract<Command, { type: T }>;
+type Of<T extends TenantCommand['type']> = Extract<TenantCommand, { type: T }>;
 
-interface Taken<C extends Command = Command> {
+interface Taken<C extends TenantCommand = TenantCommand> {
   readonly command: C;
   readonly atMs: number;
 }
@@ -49,7 +49,7 @@ class ModelTenant {
     this.name = name;
   }
 
-  take(command: Command, atMs: number): void {
+  take(command: TenantCommand, atMs: number): void {
     this.#taken.push({ command, atMs });
     if (command.type !== 'record-events') return;
     for (const event of command.events) {
@@ -58,7 +58,7 @@ class ModelTenant {
     }
   }
 
-  of<T extends Command['type']>(type: T): Taken<Of<T>>[] {
+  of<T extends TenantCommand['type']>(type: T): Taken<Of<T>>[] {
     return this.#taken.filter((taken): taken is Taken<Of<T>> => taken.command.type === type);
   }
 }
@@ -80,6 +80,7 @@ export class Model {
 
   /** A command that is in the log. */
   take(command: Command, atMs: number): ModelOutcome {
+    if (command.type === 'pass-time') return 'applied';
     const refused = this.refusal(command);
     if (refused !== undefined) return refused;
     if (command.type === 'create-tenant') this.#tenants.set(command.tenantId, new ModelTenant(command.name));
@@ -88,6 +89,7 @@ export class Model {
   }
 
   refusal(command: Command): ModelOutcome | undefined {
+    if (command.type === 'pass-time') return undefined;
     const tenant = this.#tenants.get(command.tenantId);
     if (command.type === 'create-tenant') {
       const isNameTaken = [...this.#tenants.values()].some(({ name }) => name === command.name);

@@ -8,7 +8,7 @@ import type { Outcome } from '../../src/commands/apply.ts';
 import { makeCheckpoint } from '../../src/commands/checkpointer.ts';
 import { checkpointDirectory, logDirectory } from '../../src/commands/load.ts';
 import { DEFAULTS, type Settings } from '../../src/config.ts';
-import type { Command } from '../../src/domain/command.ts';
+import type { Command, TenantCommand } from '../../src/domain/command.ts';
 import { type Engine, type EngineOptions, openEngine } from '../../src/engine.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Entropy } from '../../src/lib/entropy.ts';
@@ -90,7 +90,7 @@ class Simulation {
   readonly #scheduler = new SimulatedScheduler(START_MS);
   readonly #settings: Settings;
   readonly #workload: Workload;
-  readonly #firstCommands: Command[];
+  readonly #firstCommands: TenantCommand[];
   readonly #ledger = new Ledger();
   #model: Model;
   #disk: SimulatedDisk;
@@ -99,6 +99,8 @@ class Simulation {
   #isClosing = false;
   /** How the process before ended; undefined where nobody can know what it left. */
   #lastEnd: 'stop' | 'crash' | undefined = 'crash';
+  /** The time that readers had seen when it was stopped. */
+  #shownAtMs = 0;
   /** Since the last process that came to serve was started. */
   #longestLatencyMs = 0;
   #hasBadCheckpoint = false;
@@ -204,7 +206,7 @@ class Simulation {
     if (!this.#disk.ended && random.chance(0.5)) this.#checkAll(running);
     if (isLast) this.#disk.endAt = Number.POSITIVE_INFINITY;
     if (isLast && !this.#disk.ended) await this.#checkEnd(running);
-    if (!this.#disk.ended && random.chance(0.5)) await this.#stop(running.engine);
+    if (!this.#disk.ended && random.chance(0.5)) await this.#stop(running);
     if (!this.#disk.ended) this.#note('end at no operation in particular');
     this.#crash();
     if (!isLast) return;
@@ -257,7 +259,7 @@ class Simulation {
     this.#ask(engine, running, question);
   }
 
-  #nextCommand(): Command {
+  #nextCommand(): TenantCommand {
     const missing = this.#firstCommands.find((command) =>
       command.type === 'register-agent'
         ? !this.#model.agentIds(command.tenantId).includes(command.agentId)
@@ -326,8 +328,10 @@ class Simulation {
     this.#abandonedAtMs = this.#scheduler.nowMs;
   }
 
-  async #stop(engine: Engine): Promise<void> {
+  async #stop({ engine, clock }: Running): Promise<void> {
     this.#note('stop');
+    clock.now();
+    const shownAtMs = clock.timeMs;
     this.#isClosing = true;
     let isStopped = false;
     const closing = engine.close().then(
@@ -351,6 +355,7 @@ class Simulation {
     // A disk in trouble may keep the mark from being left, and what it refused from being cut off.
     const isTroubled = JSON.stringify(this.#disk.faults) !== JSON.stringify(NO_FAULTS);
     this.#lastEnd = isTroubled ? undefined : 'stop';
+    this.#shownAtMs = shownAtMs;
   }
 
   /** The process ends, if it has not ended already, and the next finds what is left. */
@@ -512,12 +517,17 @@ class Simulation {
     if (this.#lastEnd === 'stop' && mended.length > 0) {
       throw this.#asFailure(`after a stop in order something was mended: ${mended.join('; ')}`);
     }
+    const isAfterStop = this.#lastEnd === 'stop';
     this.#lastEnd = 'crash';
     const wrong = this.#ledger.reconcile(recordsOnDisk(this.#disk, logDirectory(DATA_DIRECTORY)));
     if (wrong !== undefined) throw this.#asFailure(wrong);
     this.#model = this.#newModel();
     for (const { command, atMs } of this.#ledger.taken) this.#model.take(command, atMs ?? 0);
-    clock.startAt(this.#ledger.taken.at(-1)?.atMs ?? 0);
+    const startMs = this.#ledger.taken.at(-1)?.atMs ?? 0;
+    if (isAfterStop && startMs > 0 && startMs < this.#shownAtMs) {
+      throw this.#asFailure(`time goes on from ${startMs}, and readers had seen ${this.#shownAtMs}`);
+    }
+    clock.startAt(startMs);
     const answers = this.#checkAll(running);
     if (this.#random.chance(0.2)) await this.#checkRefusal();
     if (this.#random.chance(0.3)) await this.#checkCopy(answers, 'again', () => {});

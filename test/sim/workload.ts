@@ -1,5 +1,5 @@
 /** What tenants do: random commands, most of them sensible. */
-import type { Command, NewKey } from '../../src/domain/command.ts';
+import type { NewKey, TenantCommand } from '../../src/domain/command.ts';
 import { type ContextEvent, EVENT_TYPES } from '../../src/domain/event.ts';
 import {
   type AgentId,
@@ -36,14 +36,14 @@ export class Workload {
   }
 
   /** What happens before anything else can. */
-  firstCommands(): Command[] {
-    return this.#tenants.flatMap((tenantId, n): Command[] => [
+  firstCommands(): TenantCommand[] {
+    return this.#tenants.flatMap((tenantId, n): TenantCommand[] => [
       { type: 'create-tenant', tenantId, name: `tenant ${n}` },
       this.#register(tenantId, 0),
     ]);
   }
 
-  next(): Command {
+  next(): TenantCommand {
     const random = this.#random;
     const tenantId = random.chance(0.01) ? foreignTenant : this.#tenant();
     const agentId = this.#agentId(tenantId, random.chance(0.5) ? 0 : random.below(AGENTS));
@@ -110,7 +110,7 @@ export class Workload {
     return busiest !== undefined && this.#random.chance(0.5) ? busiest : this.#random.pick(this.#tenants);
   }
 
-  #register(tenantId: TenantId, agent: number): Command {
+  #register(tenantId: TenantId, agent: number): TenantCommand {
     const random = this.#random;
     return {
       type: 'register-agent',
