@@ -5,11 +5,12 @@
  * Where the disk does not take a group, everything appended since the last durable one is forgotten, what was
  * appended meanwhile too: sequence numbers leave no gaps. Nothing of it was applied or acknowledged.
  */
+import { join } from 'node:path';
 import type { Command, Stamp } from '../domain/command.ts';
 import { type DiskFile, writeFullyAsync } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
 import type { LoggedRecord } from './replay.ts';
-import { HEADER_BYTES } from './segment.ts';
+import { HEADER_BYTES, segmentFileName } from './segment.ts';
 import {
   type ActiveSegment,
   createSegmentFileAsync,
@@ -40,6 +41,8 @@ export class GroupWriter implements LogWriter {
   #durable: Mark;
   /** Something may lie past the durable end: the cut comes before the next write. */
   #cutPending = false;
+  /** A segment that was begun in vain and would not be emptied; made anew by the next attempt. */
+  #leftover: ActiveSegment | undefined;
   #closed = false;
 
   constructor(tip: Tip) {
@@ -70,7 +73,7 @@ export class GroupWriter implements LogWriter {
     } catch (error) {
       if (error instanceof SyncFailed) throw error;
       // Before anybody is told: what was refused must not come back with a restart.
-      if (segment !== this.#durable.segment) await giveUp(segment);
+      if (segment !== this.#durable.segment && !(await giveUp(segment))) this.#leftover = segment;
       const cut = await truncated(this.#durable.segment, this.#durable.lengthBytes);
       this.#fallBack();
       this.#cutPending = !cut;
@@ -86,12 +89,13 @@ export class GroupWriter implements LogWriter {
   close(): Stamp {
     this.#closed = true;
     const { segment, lengthBytes, stamp } = this.#durable;
-    if (segment === undefined) return stamp;
     try {
-      if (this.#cutPending) segment.file?.truncate(lengthBytes);
+      if (this.#leftover !== undefined) removeSegment(this.#tip, this.#leftover);
+      if (this.#cutPending) segment?.file?.truncate(lengthBytes);
     } catch {
       // The next start cuts it off.
     }
+    if (segment === undefined) return stamp;
     syncNow(segment);
     retire(segment);
     return stamp;
@@ -112,6 +116,7 @@ export class GroupWriter implements LogWriter {
     // From here on a next segment may exist that names this one's end, whatever becomes of the attempt.
     if (this.#durable.segment !== undefined) this.#durable.segment.sealed = true;
     segment.file = await createSegmentFileAsync(this.#tip.disk, this.#tip.directory, segment);
+    this.#leftover = undefined;
     return segment.file;
   }
 
@@ -143,12 +148,18 @@ export class GroupWriter implements LogWriter {
  * Leaves a segment that was begun in vain empty, and durably so: a power cut must not bring back what callers were
  * told was refused. The next attempt makes it anew.
  *
+ * @returns false where it would not be emptied
  * @throws SyncFailed
  */
-async function giveUp(segment: ActiveSegment): Promise<void> {
+async function giveUp(segment: ActiveSegment): Promise<boolean> {
   const isEmpty = await truncated(segment, HEADER_BYTES);
   if (isEmpty) await sync(segment, HEADER_BYTES);
   segment.file?.close();
+  return isEmpty;
+}
+
+function removeSegment({ disk, directory }: Tip, { header }: ActiveSegment): void {
+  disk.remove(join(directory, segmentFileName(header.ordinal)));
 }
 
 /** Whether a segment's file let itself be cut; where it does not, what was refused may come back after a crash. */
