@@ -4,6 +4,7 @@ import { claimDirectory, serveAdmin } from './admin/socket.ts';
 import { makeCheckpointOnThread } from './checkpoint-thread.ts';
 import { checkSettings, type Settings } from './config.ts';
 import { type Engine, openEngine } from './engine.ts';
+import { EventTranscoder } from './events/transcoder.ts';
 import type { Api } from './http/api.ts';
 import { listen } from './http/listener.ts';
 import { routes } from './http/routes.ts';
@@ -65,7 +66,7 @@ export async function startServer(
     const listener = await listen({
       host: settings.host,
       port: settings.port,
-      routes: routes(apiOf(engine, entropy), () => ({
+      routes: routes(apiOf(engine, entropy), settings, () => ({
         unavailable: lifecycle.unavailable(),
         trouble: engine.isSet ? engine.value.pipeline.trouble : undefined,
       })),
@@ -130,6 +131,7 @@ export async function startServer(
 function apiOf(engine: Late<Engine>, entropy: Entropy): Api {
   return {
     entropy,
+    transcoder: new EventTranscoder(),
     get pipeline() {
       return engine.value.pipeline;
     },

@@ -20,8 +20,8 @@ import type {
 } from '../domain/command.ts';
 import { agentIdOf, serviceIdOf } from '../domain/ids.ts';
 import { AGENT_NOT_REGISTERED, type Rejection } from '../domain/rejection.ts';
+import type { EventCursor } from '../events/cursor.ts';
 import { decodeCommand, eventsIn } from '../log/command-codec.ts';
-import type { EventCursor } from '../log/event-codec.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import { refusal } from './refusal.ts';
 import type { Service, State, Tenant } from './state.ts';

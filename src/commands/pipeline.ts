@@ -9,7 +9,7 @@
  *
  * Log before state, state before answer: no reader sees, and no caller is told, what the log does not hold.
  */
-import type { Command } from '../domain/command.ts';
+import type { Submission } from '../domain/encoded-events.ts';
 import { type Rejection, unavailable } from '../domain/rejection.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
@@ -77,7 +77,7 @@ export class Pipeline {
     });
   }
 
-  submit(command: Command, settle: Settle): void {
+  submit(command: Submission, settle: Settle): void {
     if (this.#closed) return settle(CLOSED);
     const refused = refusal(this.#options.state, command);
     if (refused !== undefined) return settle(refused);

@@ -3,11 +3,11 @@
  * that a refused command costs no record; and when it is applied, because with group commit others may have
  * been applied in between, and a replay must come to the same answer.
  */
-import type { Command } from '../domain/command.ts';
+import type { Submission } from '../domain/encoded-events.ts';
 import { AGENT_NOT_REGISTERED, badInput, NOT_FOUND, type Rejection } from '../domain/rejection.ts';
 import type { State } from './state.ts';
 
-export function refusal(state: State, command: Command): Rejection | undefined {
+export function refusal(state: State, command: Submission): Rejection | undefined {
   if (command.type === 'pass-time') return undefined;
   if (command.type === 'create-tenant') {
     if (!state.tenantsByName.has(command.name) && !state.tenants.has(command.tenantId)) return undefined;
@@ -17,6 +17,7 @@ export function refusal(state: State, command: Command): Rejection | undefined {
   if (tenant === undefined) return NOT_FOUND;
   switch (command.type) {
     case 'record-events':
+    case 'record-encoded-events':
     case 'heartbeat':
       return tenant.agents.has(command.agentId) ? undefined : AGENT_NOT_REGISTERED;
     case 'revoke-key':

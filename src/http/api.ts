@@ -1,9 +1,10 @@
 /** What the handlers of routes work with. */
 
 import type { Pipeline } from '../commands/pipeline.ts';
-import type { Command } from '../domain/command.ts';
+import type { Submission } from '../domain/encoded-events.ts';
 import type { Integration } from '../domain/integration.ts';
 import type { Rejection } from '../domain/rejection.ts';
+import type { EventTranscoder } from '../events/transcoder.ts';
 import type { Entropy } from '../lib/entropy.ts';
 import type { Found, Queries } from '../queries/queries.ts';
 import type { Exchange } from './exchange.ts';
@@ -15,13 +16,14 @@ export interface Api {
   /** The active integration that has a webhook token. */
   integrationByToken(token: string): Integration | undefined;
   readonly entropy: Entropy;
+  readonly transcoder: EventTranscoder;
 }
 
 /** Submits a command and answers what became of it. */
 export function carryOut(
   api: Api,
   exchange: Exchange,
-  command: Command,
+  command: Submission,
   answer: () => Response | Rejection,
 ): void {
   api.pipeline.submit(command, (outcome) => {

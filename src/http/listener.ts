@@ -28,7 +28,7 @@ import { readBody } from './body.ts';
 import { Exchange } from './exchange.ts';
 import { isJsonType, type RequestHead, readHead } from './request.ts';
 import { options } from './responses.ts';
-import type { KeyRoute, Route } from './route.ts';
+import type { BytesRoute, KeyRoute, Route } from './route.ts';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -184,7 +184,7 @@ class HttpServer implements Listener {
 
   #takeFromKeyHolder(
     res: HttpResponse,
-    route: KeyRoute,
+    route: KeyRoute | BytesRoute,
     exchange: Exchange,
     head: RequestHead,
     params: readonly string[],
@@ -194,6 +194,16 @@ class HttpServer implements Listener {
     if (route.body === 'none') {
       route.handle({ exchange, head, params, key, json: undefined });
       this.#awaitAnswer(exchange);
+      return;
+    }
+    if (route.body === 'bytes') {
+      const { maxBytes } = route;
+      readBody(res, exchange, { maxBytes, contentLength: head.contentLength }, (body) => {
+        const refused = route.refuseType(head.contentType);
+        if (refused !== undefined) return exchange.reject(refused);
+        route.handle({ exchange, head, params, key, body });
+        this.#awaitAnswer(exchange);
+      });
       return;
     }
     const maxBytes = this.#options.maxBodyBytes;

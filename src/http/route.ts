@@ -21,6 +21,14 @@ export interface KeyCall extends Call {
   readonly json: unknown;
 }
 
+/** A call whose handler reads the body itself. */
+export interface BytesCall extends Call {
+  /** Who is calling. */
+  readonly key: ApiKey;
+  /** Good only during the call. */
+  readonly body: Buffer;
+}
+
 export interface RawCall extends Call {
   /** The body's bytes, good only during the call. */
   readonly body: Buffer;
@@ -39,6 +47,16 @@ export interface KeyRoute extends RouteBase {
   readonly handle: (call: KeyCall) => void;
 }
 
+/** A route for holders of an API key whose handler reads the body's bytes. */
+export interface BytesRoute extends RouteBase {
+  readonly access: KeyAccess;
+  readonly body: 'bytes';
+  readonly maxBytes: number;
+  /** Why a body of this media type is not read; undefined where it is. */
+  readonly refuseType: (contentType: string) => Rejection | undefined;
+  readonly handle: (call: BytesCall) => void;
+}
+
 /** A route for callers known by a secret in the path: its handler lets them in or not. */
 export interface WebhookRoute extends RouteBase {
   readonly access: 'webhook-token';
@@ -55,4 +73,4 @@ export interface PublicRoute extends RouteBase {
   readonly handle: (call: Call) => void;
 }
 
-export type Route = KeyRoute | WebhookRoute | PublicRoute;
+export type Route = KeyRoute | BytesRoute | WebhookRoute | PublicRoute;

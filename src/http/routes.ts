@@ -1,9 +1,12 @@
 /** Every route there is. The listener serves this table, and the tests of access are made from it. */
+
+import { NOT_JSON } from '../domain/rejection.ts';
 import * as agents from './agents.ts';
 import type { Api } from './api.ts';
 import * as events from './events.ts';
 import { type Readiness, showHealth, showReadiness } from './health.ts';
 import * as integrations from './integrations.ts';
+import { isJsonType } from './request.ts';
 import type { Call, KeyCall, KeyRoute, RawCall, Route } from './route.ts';
 import * as services from './services.ts';
 import * as webhooks from './webhooks.ts';
@@ -16,7 +19,6 @@ const KEY_ROUTES: readonly Line[] = [
   ['POST', '/v1/agents/:id/heartbeat', 'ingest', 'none', agents.heartbeat],
   ['GET', '/v1/agents', 'read-only', 'none', agents.listAgents],
   ['GET', '/v1/agents/:id', 'read-only', 'none', agents.showAgent],
-  ['POST', '/v1/events', 'ingest', 'json', events.recordEvent],
   ['GET', '/v1/services', 'any-key', 'none', services.listServices],
   ['GET', '/v1/services/:id/context', 'any-key', 'none', services.showServiceContext],
   ['GET', '/v1/integrations', 'read-only', 'none', integrations.listIntegrations],
@@ -26,7 +28,11 @@ const KEY_ROUTES: readonly Line[] = [
   ['POST', '/v1/integrations/:id/rotate-token', 'read-only', 'none', integrations.rotateToken],
 ];
 
-export function routes(api: Api, readiness: () => Readiness): Route[] {
+export interface BodyLimits {
+  readonly maxBodyBytes: number;
+}
+
+export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness): Route[] {
   return [
     { method: 'GET', path: '/healthz', access: 'public', body: 'none', handle: showHealth },
     {
@@ -45,6 +51,15 @@ export function routes(api: Api, readiness: () => Readiness): Route[] {
         handle: (call: KeyCall) => handle(api, call),
       }),
     ),
+    {
+      method: 'POST',
+      path: '/v1/events',
+      access: 'ingest',
+      body: 'bytes',
+      maxBytes: limits.maxBodyBytes,
+      refuseType: (contentType) => (isJsonType(contentType) ? undefined : NOT_JSON),
+      handle: (call) => events.recordEvent(api, call),
+    },
     {
       method: 'POST',
       path: '/webhooks/:type/:token',

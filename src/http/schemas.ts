@@ -5,7 +5,6 @@ import { EVENT_TYPES } from '../domain/event.ts';
 import { DIRECTIONS, INTEGRATION_TYPES } from '../domain/integration.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { badInput, type Rejection } from '../domain/rejection.ts';
-import { readPlainEvent } from './plain-event.ts';
 
 const name = z.string().min(1).max(LIMITS.nameLength);
 /** Senders write an absent optional as null as often as they leave it out. */
@@ -64,11 +63,6 @@ export const integrationUpdateSchema = z.strictObject({
 
 /** The event in a body, or what is wrong with it. */
 export function readEvent(body: unknown): ContextEvent | Rejection {
-  return readPlainEvent(body) ?? readEventBySchema(body);
-}
-
-/** The long way, which decides. */
-export function readEventBySchema(body: unknown): ContextEvent | Rejection {
   const parsed = eventSchema.safeParse(body);
   if (!parsed.success) return badInput(eventComplaint(body, parsed.error));
   const { data } = parsed;

@@ -6,6 +6,7 @@
  */
 import { Packr, RESERVE_START_SPACE, RESET_BUFFER_MODE } from 'msgpackr';
 import type { Command, CommandType, NewKey, RecordEvents } from '../domain/command.ts';
+import type { Submission } from '../domain/encoded-events.ts';
 import type { ContextEvent } from '../domain/event.ts';
 import { agentId, deliveryId, integrationId, keyId, tenantId } from '../domain/ids.ts';
 import {
@@ -15,8 +16,9 @@ import {
   type IntegrationType,
 } from '../domain/integration.ts';
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
+import { EventCursor } from '../events/cursor.ts';
+import { encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from '../events/encoding.ts';
 import { Fields } from '../lib/fields.ts';
-import { EventCursor, encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from './event-codec.ts';
 import { FRAME_BYTES } from './record.ts';
 
 const CODES: { readonly [T in CommandType]: number } = {
@@ -44,8 +46,9 @@ let hotBuffer = Buffer.allocUnsafeSlow(64 * 1024);
  * A command as a record whose frame is still to be filled in: the payload starts at `FRAME_BYTES`.
  * The bytes are good until the next call, which reuses them.
  */
-export function encodeCommand(command: Command): Buffer {
-  if (command.type !== 'record-events') return packr.pack(fieldsOf(command), packOptions);
+export function encodeCommand(command: Submission): Buffer {
+  if (command.type !== 'record-events' && command.type !== 'record-encoded-events')
+    return packr.pack(fieldsOf(command), packOptions);
   const { tenantId, agentId, events } = command;
   const atMost = FRAME_BYTES + maxEncodedBytes(command);
   if (atMost > hotBuffer.length) hotBuffer = Buffer.allocUnsafeSlow(2 * atMost);

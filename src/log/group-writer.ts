@@ -6,7 +6,8 @@
  * appended meanwhile too: sequence numbers leave no gaps. Nothing of it was applied or acknowledged.
  */
 import { join } from 'node:path';
-import type { Command, Stamp } from '../domain/command.ts';
+import type { Stamp } from '../domain/command.ts';
+import type { Submission } from '../domain/encoded-events.ts';
 import { type DiskFile, writeFullyAsync } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
 import type { LoggedRecord } from './replay.ts';
@@ -50,7 +51,7 @@ export class GroupWriter implements LogWriter {
     this.#durable = this.#mark();
   }
 
-  append(command: Command, atMs: number): LoggedRecord {
+  append(command: Submission, atMs: number): LoggedRecord {
     if (this.#closed) throw new Error('the log is closed');
     const stamp = this.#tip.nextStamp(atMs);
     const { segment, records } = this.#openGroup(stamp);

@@ -3,7 +3,8 @@
  * close; segments, frames and recovery stay behind this face.
  */
 import { join } from 'node:path';
-import type { Command, Stamp } from '../domain/command.ts';
+import type { Stamp } from '../domain/command.ts';
+import type { Submission } from '../domain/encoded-events.ts';
 import type { Disk } from '../lib/disk.ts';
 import { GroupWriter } from './group-writer.ts';
 import type { LogPosition } from './position.ts';
@@ -71,7 +72,7 @@ export class CommandLog implements LogWriter {
     return active.file === undefined ? Math.max(0, active.header.ordinal - 2) : active.header.ordinal - 1;
   }
 
-  append(command: Command, atMs: number): LoggedRecord {
+  append(command: Submission, atMs: number): LoggedRecord {
     return this.#writer.append(command, atMs);
   }
 

@@ -1,6 +1,7 @@
 /** The growing end of a log: the active segment, and the stamp of the last command. Both writers advance it. */
 import { join } from 'node:path';
-import type { Command, Stamp } from '../domain/command.ts';
+import type { Stamp } from '../domain/command.ts';
+import type { Submission } from '../domain/encoded-events.ts';
 import { type Disk, type DiskFile, readFully, writeFully } from '../lib/disk.ts';
 import { encodeCommand } from './command-codec.ts';
 import { LogDamaged, SyncFailed } from './errors.ts';
@@ -13,7 +14,7 @@ import { type ActiveSegment, newSegment, syncFolder } from './segment-file.ts';
 /** How a log grows: what `append` promises when it returns differs, see the two writers. */
 export interface LogWriter {
   /** @param atMs not before the time of the last command; the record's bytes are good until the next call at least */
-  append(command: Command, atMs: number): LoggedRecord;
+  append(command: Submission, atMs: number): LoggedRecord;
   /**
    * Makes durable, off the event loop, what was appended before this call.
    *
@@ -115,7 +116,7 @@ function rewrite(file: DiskFile, from: number, to: number): void {
 }
 
 /** A command as the bytes of a record of a segment, good until the next call. @throws RangeError if it is too large */
-export function sealedRecord(command: Command, stamp: Stamp, segment: ActiveSegment): Buffer {
+export function sealedRecord(command: Submission, stamp: Stamp, segment: ActiveSegment): Buffer {
   const record = encodeCommand(command);
   if (record.length - FRAME_BYTES > MAX_PAYLOAD_BYTES) {
     throw new RangeError(`a command of ${record.length} bytes is larger than a record may be`);

@@ -5,7 +5,8 @@
  * A write that fails half-way is cut off again: at once, or, where the disk refuses even to shorten the file,
  * before the next write. What lies past the end meanwhile is no record.
  */
-import type { Command, Stamp } from '../domain/command.ts';
+import type { Stamp } from '../domain/command.ts';
+import type { Submission } from '../domain/encoded-events.ts';
 import { writeFully } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
 import type { LoggedRecord } from './replay.ts';
@@ -25,7 +26,7 @@ export class WriteThroughWriter implements LogWriter {
    * @throws LogUnavailable where the disk takes no writes
    * @throws SyncFailed where a full segment could not be made durable
    */
-  append(command: Command, atMs: number): LoggedRecord {
+  append(command: Submission, atMs: number): LoggedRecord {
     if (this.#closed) throw new Error('the log is closed');
     const stamp = this.#tip.nextStamp(atMs);
     const { active } = this.#tip;

@@ -2,7 +2,7 @@
 import type { Service } from '../commands/state.ts';
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { TenantId } from '../domain/ids.ts';
-import { readDetails } from '../log/event-codec.ts';
+import { readDetails } from '../events/cursor.ts';
 import type { LiveEvent, LiveEvents } from '../windows/live-events.ts';
 import { closeObject, isoTime, openObject } from './json.ts';
 

@@ -1,4 +1,6 @@
 /** The server's own table of routes, so that a route added to it is tested without anybody thinking of it. */
+import { DEFAULTS } from '../../src/config.ts';
+import { EventTranscoder } from '../../src/events/transcoder.ts';
 import { routes } from '../../src/http/routes.ts';
 import { systemEntropy } from '../../src/lib/entropy.ts';
 import { openTestEngine } from '../support/engine.ts';
@@ -10,8 +12,13 @@ export async function routeTable(): Promise<readonly TableRoute[]> {
   const directory = temporaryDirectory();
   const engine = await openTestEngine(directory);
   try {
-    const api = { ...engine, entropy: systemEntropy, integrationByToken: () => undefined };
-    return routes(api, () => ({ unavailable: undefined, trouble: undefined }));
+    const api = {
+      ...engine,
+      entropy: systemEntropy,
+      transcoder: new EventTranscoder(),
+      integrationByToken: () => undefined,
+    };
+    return routes(api, DEFAULTS, () => ({ unavailable: undefined, trouble: undefined }));
   } finally {
     await engine.close();
     removeDirectory(directory);

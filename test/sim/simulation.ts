@@ -330,7 +330,6 @@ class Simulation {
 
   async #stop({ engine, clock }: Running): Promise<void> {
     this.#note('stop');
-    clock.now();
     const shownAtMs = clock.timeMs;
     this.#isClosing = true;
     let isStopped = false;

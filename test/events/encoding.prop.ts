@@ -5,14 +5,9 @@ import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import { type ContextEvent, EVENT_TYPES } from '../../src/domain/event.ts';
 import { agentId, tenantId } from '../../src/domain/ids.ts';
-import {
-  EventCursor,
-  encodeEvents,
-  maxEncodedBytes,
-  RECORD_EVENTS_CODE,
-  readDetails,
-} from '../../src/log/event-codec.ts';
-import { anyEvent, idText } from './commands.ts';
+import { EventCursor, readDetails } from '../../src/events/cursor.ts';
+import { encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from '../../src/events/encoding.ts';
+import { anyEvent, idText } from '../log/commands.ts';
 
 const packr = new Packr({ useRecords: false });
 const START = 3;

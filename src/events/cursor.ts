@@ -1,26 +1,8 @@
-/**
- * The hot command, record-events, as msgpack, written and read by hand: it is one in a thousand of the kinds of
- * commands and nearly all of the log. A reader walks the bytes and makes strings only of what apply looks up;
- * what a state window shows of an event stays a slice of bytes, which is copied, not decoded.
- *
- *   [1, tenant id, agent id, [event, …]]
- *
- *   event    [service name, event type, confidence, ttl seconds, timestamp ms or null, raw line or null, details …]
- *   details  vendor, entity, old value, new value, actor, sha     (six fields in a row, the last four or null)
- *
- * Any msgpack reader understands it: strings are fixstr, str8, str16 or str32, integers below 2^32 are
- * positive fixint, uint8, uint16 or uint32, all other numbers float64.
- */
-import type { RecordEvents } from '../domain/command.ts';
+/** How events are read: the form stands at the top of encoding.ts. */
 import { type ContextEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { AgentId, TenantId } from '../domain/ids.ts';
-
-export const RECORD_EVENTS_CODE = 1;
-
-const EVENT_FIELDS = 12;
-
-/** Bytes that a string takes beyond its UTF-8, and a number in all, at most. */
-const OVERHEAD = 9;
+import { TextCache } from '../lib/text-cache.ts';
+import { EVENT_FIELDS, RECORD_EVENTS_CODE } from './encoding.ts';
 
 export interface Details {
   readonly vendor: string;
@@ -31,112 +13,9 @@ export interface Details {
   readonly sha: string | null;
 }
 
-/** Upper bound of the bytes that a command takes: UTF-8 is at most three bytes a code unit. */
-export function maxEncodedBytes({ tenantId, agentId, events }: Omit<RecordEvents, 'type'>): number {
-  let total = 3 * (tenantId.length + agentId.length) + 8 * OVERHEAD;
-  for (const event of events) {
-    const characters =
-      event.serviceName.length +
-      event.vendor.length +
-      event.entity.length +
-      lengthOf(event.oldValue) +
-      lengthOf(event.newValue) +
-      lengthOf(event.actor) +
-      lengthOf(event.sha) +
-      lengthOf(event.rawLine);
-    total += 3 * characters + (EVENT_FIELDS + 1) * OVERHEAD;
-  }
-  return total;
-}
-
-function lengthOf(text: string | null): number {
-  return text === null ? 0 : text.length;
-}
-
-/** Writes the command at `at`; answers where it ends. */
-export function encodeEvents(
-  bytes: Buffer,
-  at: number,
-  tenantId: TenantId,
-  agentId: AgentId,
-  events: readonly ContextEvent[],
-): number {
-  let end = at;
-  bytes[end++] = 0x94;
-  end = writeNumber(bytes, end, RECORD_EVENTS_CODE);
-  end = writeText(bytes, end, tenantId);
-  end = writeText(bytes, end, agentId);
-  end = writeArrayHeader(bytes, end, events.length);
-  for (const event of events) {
-    end = writeArrayHeader(bytes, end, EVENT_FIELDS);
-    end = writeText(bytes, end, event.serviceName);
-    end = writeNumber(bytes, end, EVENT_TYPES.indexOf(event.eventType));
-    end = writeNumber(bytes, end, event.confidence);
-    end = writeNumber(bytes, end, event.ttlSeconds);
-    end = event.timestampMs === null ? writeNull(bytes, end) : writeNumber(bytes, end, event.timestampMs);
-    end = writeText(bytes, end, event.rawLine);
-    end = writeText(bytes, end, event.vendor);
-    end = writeText(bytes, end, event.entity);
-    end = writeText(bytes, end, event.oldValue);
-    end = writeText(bytes, end, event.newValue);
-    end = writeText(bytes, end, event.actor);
-    end = writeText(bytes, end, event.sha);
-  }
-  return end;
-}
-
-function writeArrayHeader(bytes: Buffer, at: number, length: number): number {
-  if (length < 16) {
-    bytes[at] = 0x90 | length;
-    return at + 1;
-  }
-  bytes[at] = 0xdc;
-  return bytes.writeUInt16BE(length, at + 1);
-}
-
-function writeNull(bytes: Buffer, at: number): number {
-  bytes[at] = 0xc0;
-  return at + 1;
-}
-
-function writeNumber(bytes: Buffer, at: number, value: number): number {
-  if (value < 128 && value >= 0 && Number.isInteger(value) && !Object.is(value, -0)) {
-    bytes[at] = value;
-    return at + 1;
-  }
-  if (value <= 0xffffffff && value >= 0 && Number.isInteger(value) && !Object.is(value, -0)) {
-    bytes[at] = 0xce;
-    return bytes.writeUInt32BE(value, at + 1);
-  }
-  bytes[at] = 0xcb;
-  return bytes.writeDoubleBE(value, at + 1);
-}
-
-function writeText(bytes: Buffer, at: number, text: string | null): number {
-  if (text === null) return writeNull(bytes, at);
-  // Where three bytes a code unit would still fit the short form, the length is known to fit before it is known.
-  if (text.length <= 10) {
-    const length = bytes.write(text, at + 1);
-    bytes[at] = 0xa0 | length;
-    return at + 1 + length;
-  }
-  if (text.length <= 85) {
-    const length = bytes.write(text, at + 2);
-    bytes[at] = 0xd9;
-    bytes[at + 1] = length;
-    return at + 2 + length;
-  }
-  if (text.length <= 21_845) {
-    const length = bytes.write(text, at + 3);
-    bytes[at] = 0xda;
-    bytes.writeUInt16BE(length, at + 1);
-    return at + 3 + length;
-  }
-  const length = bytes.write(text, at + 5);
-  bytes[at] = 0xdb;
-  bytes.writeUInt32BE(length, at + 1);
-  return at + 5 + length;
-}
+/** Ids and names come again and again. */
+const ids = new TextCache(4096);
+const names = new TextCache(8192);
 
 /**
  * Walks the events of a record-events payload. `next` moves to the next event and fills the fields below; they
@@ -167,8 +46,8 @@ export class EventCursor {
     this.#at = start;
     this.#arrayLength();
     if (this.#number() !== RECORD_EVENTS_CODE) throw new Error('not a record of events');
-    this.tenantId = this.#text() as TenantId;
-    this.agentId = this.#text() as AgentId;
+    this.tenantId = this.#text(ids) as TenantId;
+    this.agentId = this.#text(ids) as AgentId;
     this.count = this.#arrayLength();
     this.#left = this.count;
   }
@@ -177,7 +56,7 @@ export class EventCursor {
     if (this.#left === 0) return false;
     this.#left -= 1;
     if (this.#arrayLength() < EVENT_FIELDS) throw new Error('an event with too few fields');
-    this.serviceName = this.#text();
+    this.serviceName = this.#text(names);
     const eventType = EVENT_TYPES[this.#number()];
     if (eventType === undefined) throw new Error('an event of no known type');
     this.eventType = eventType;
@@ -187,7 +66,7 @@ export class EventCursor {
     this.#rawLineAt = this.#at;
     this.#skipText();
     this.detailsStart = this.#at;
-    this.vendor = this.#text();
+    this.vendor = this.#text(names);
     for (let field = 1; field < 6; field += 1) this.#skipText();
     this.detailsEnd = this.#at;
     return true;
@@ -232,11 +111,11 @@ export class EventCursor {
     return this.bytes.readDoubleBE(this.#at - 8);
   }
 
-  #text(): string {
+  #text(cache: TextCache): string {
     const start = textStart(this.bytes, this.#at);
     const end = start + textLength(this.bytes, this.#at);
     this.#at = end;
-    return this.bytes.toString('utf8', start, end);
+    return cache.read(this.bytes, start, end);
   }
 
   #skipText(): void {

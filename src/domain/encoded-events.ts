@@ -1,0 +1,21 @@
+import type { Command } from './command.ts';
+import type { AgentId, TenantId } from './ids.ts';
+
+/** Events as the log writes them, made from a request without ever being objects. The bytes are lent. */
+export interface EncodedEvents {
+  readonly count: number;
+  readonly bytes: Buffer;
+  /** Used of `bytes`, from its start. */
+  readonly lengthBytes: number;
+}
+
+/** What becomes a `RecordEvents` in the log. */
+export interface RecordEncodedEvents {
+  readonly type: 'record-encoded-events';
+  readonly tenantId: TenantId;
+  readonly agentId: AgentId;
+  readonly events: EncodedEvents;
+}
+
+/** What may be submitted: a command, or one whose events are encoded already. */
+export type Submission = Command | RecordEncodedEvents;

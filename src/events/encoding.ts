@@ -1,0 +1,146 @@
+/**
+ * How events are written: msgpack, by hand. Nearly all of the log is events, and a window keeps slices of them, so
+ * their form is made for reading without decoding: a reader walks the bytes and makes strings only of what it looks
+ * up, and what a state window shows of an event stays a slice that is copied as it is.
+ *
+ *   record   [1, tenant id, agent id, [event, …]]
+ *   event    [service name, event type, confidence, ttl seconds, timestamp ms or null, raw line or null, details …]
+ *   details  vendor, entity, old value, new value, actor, sha     (six fields in a row, the last four or null)
+ *
+ * Any msgpack reader understands it: strings are fixstr, str8, str16 or str32, integers below 2^32 are
+ * positive fixint or uint32, all other numbers float64.
+ */
+import type { RecordEvents } from '../domain/command.ts';
+import type { EncodedEvents, RecordEncodedEvents } from '../domain/encoded-events.ts';
+import { type ContextEvent, EVENT_TYPES } from '../domain/event.ts';
+import type { AgentId, TenantId } from '../domain/ids.ts';
+
+export const RECORD_EVENTS_CODE = 1;
+
+export const EVENT_FIELDS = 12;
+
+/** Bytes that a string takes beyond its UTF-8, and a number in all, at most. */
+const OVERHEAD = 9;
+
+/** Upper bound of the bytes that an event takes: UTF-8 is at most three bytes a code unit. */
+export function maxEventBytes(event: ContextEvent): number {
+  const characters =
+    event.serviceName.length +
+    event.vendor.length +
+    event.entity.length +
+    lengthOf(event.oldValue) +
+    lengthOf(event.newValue) +
+    lengthOf(event.actor) +
+    lengthOf(event.sha) +
+    lengthOf(event.rawLine);
+  return 3 * characters + (EVENT_FIELDS + 1) * OVERHEAD;
+}
+
+/** Upper bound of the bytes that a command takes. */
+export function maxEncodedBytes({
+  tenantId,
+  agentId,
+  events,
+}: Pick<RecordEvents | RecordEncodedEvents, 'tenantId' | 'agentId' | 'events'>): number {
+  let total = 3 * (tenantId.length + agentId.length) + 8 * OVERHEAD;
+  if ('lengthBytes' in events) return total + events.lengthBytes;
+  for (const event of events) total += maxEventBytes(event);
+  return total;
+}
+
+function lengthOf(text: string | null): number {
+  return text === null ? 0 : text.length;
+}
+
+/** Writes the command at `at`; answers where it ends. */
+export function encodeEvents(
+  bytes: Buffer,
+  at: number,
+  tenantId: TenantId,
+  agentId: AgentId,
+  events: readonly ContextEvent[] | EncodedEvents,
+): number {
+  let end = at;
+  bytes[end++] = 0x94;
+  end = writeNumber(bytes, end, RECORD_EVENTS_CODE);
+  end = writeText(bytes, end, tenantId);
+  end = writeText(bytes, end, agentId);
+  if ('lengthBytes' in events) {
+    end = writeArrayHeader(bytes, end, events.count);
+    events.bytes.copy(bytes, end, 0, events.lengthBytes);
+    return end + events.lengthBytes;
+  }
+  end = writeArrayHeader(bytes, end, events.length);
+  for (const event of events) end = writeEvent(bytes, end, event);
+  return end;
+}
+
+/** Writes an event at `at`; answers where it ends. */
+export function writeEvent(bytes: Buffer, at: number, event: ContextEvent): number {
+  let end = writeArrayHeader(bytes, at, EVENT_FIELDS);
+  end = writeText(bytes, end, event.serviceName);
+  end = writeNumber(bytes, end, EVENT_TYPES.indexOf(event.eventType));
+  end = writeNumber(bytes, end, event.confidence);
+  end = writeNumber(bytes, end, event.ttlSeconds);
+  end = event.timestampMs === null ? writeNull(bytes, end) : writeNumber(bytes, end, event.timestampMs);
+  end = writeText(bytes, end, event.rawLine);
+  end = writeText(bytes, end, event.vendor);
+  end = writeText(bytes, end, event.entity);
+  end = writeText(bytes, end, event.oldValue);
+  end = writeText(bytes, end, event.newValue);
+  end = writeText(bytes, end, event.actor);
+  return writeText(bytes, end, event.sha);
+}
+
+export function writeArrayHeader(bytes: Buffer, at: number, length: number): number {
+  if (length < 16) {
+    bytes[at] = 0x90 | length;
+    return at + 1;
+  }
+  bytes[at] = 0xdc;
+  return bytes.writeUInt16BE(length, at + 1);
+}
+
+export function writeNull(bytes: Buffer, at: number): number {
+  bytes[at] = 0xc0;
+  return at + 1;
+}
+
+export function writeNumber(bytes: Buffer, at: number, value: number): number {
+  if (value < 128 && value >= 0 && Number.isInteger(value) && !Object.is(value, -0)) {
+    bytes[at] = value;
+    return at + 1;
+  }
+  if (value <= 0xffffffff && value >= 0 && Number.isInteger(value) && !Object.is(value, -0)) {
+    bytes[at] = 0xce;
+    return bytes.writeUInt32BE(value, at + 1);
+  }
+  bytes[at] = 0xcb;
+  return bytes.writeDoubleBE(value, at + 1);
+}
+
+function writeText(bytes: Buffer, at: number, text: string | null): number {
+  if (text === null) return writeNull(bytes, at);
+  // Where three bytes a code unit would still fit the short form, the length is known to fit before it is known.
+  if (text.length <= 10) {
+    const length = bytes.write(text, at + 1);
+    bytes[at] = 0xa0 | length;
+    return at + 1 + length;
+  }
+  if (text.length <= 85) {
+    const length = bytes.write(text, at + 2);
+    bytes[at] = 0xd9;
+    bytes[at + 1] = length;
+    return at + 2 + length;
+  }
+  if (text.length <= 21_845) {
+    const length = bytes.write(text, at + 3);
+    bytes[at] = 0xda;
+    bytes.writeUInt16BE(length, at + 1);
+    return at + 3 + length;
+  }
+  const length = bytes.write(text, at + 5);
+  bytes[at] = 0xdb;
+  bytes.writeUInt32BE(length, at + 1);
+  return at + 5 + length;
+}
