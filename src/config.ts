@@ -22,6 +22,7 @@ export interface Settings {
   /** Bytes of live events that the window of a service holds at most: what one answer can come to. */
   readonly windowMaxBytes: number;
   readonly maxBodyBytes: number;
+  readonly maxBatchBytes: number;
   readonly maxWebhookBodyBytes: number;
   /** A log segment that has grown past this is sealed and the next begun. */
   readonly segmentBytes: number;
@@ -40,6 +41,7 @@ export const DEFAULTS = {
   windowMaxEvents: 10_000,
   windowMaxBytes: 8 * 1024 * 1024,
   maxBodyBytes: 64 * 1024,
+  maxBatchBytes: 16 * 1024 * 1024,
   maxWebhookBodyBytes: 1024 * 1024,
   segmentBytes: 64 * 1024 * 1024,
   checkpointSegments: 4,
@@ -57,6 +59,10 @@ export function checkSettings(settings: Settings): void {
   demand(settings.windowMaxEvents >= 1, 'window-max-events must be at least 1');
   demand(settings.agentStaleAfterSeconds >= 1, 'agent-stale-after must be at least 1s');
   demand(settings.maxBodyBytes >= 1024, 'max-body-bytes must be at least 1024');
+  demand(
+    settings.maxBatchBytes >= settings.maxBodyBytes && settings.maxBatchBytes <= MAX_PAYLOAD_BYTES / 2,
+    `max-batch-bytes must be between max-body-bytes and ${MAX_PAYLOAD_BYTES / 2}: a batch is one record`,
+  );
   demand(settings.maxWebhookBodyBytes >= 1024, 'max-webhook-body-bytes must be at least 1024');
   demand(
     settings.windowMaxBytes >= 64 * 1024,

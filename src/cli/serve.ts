@@ -24,6 +24,7 @@ interface ServeFlags {
   readonly windowMaxEvents: number;
   readonly windowMaxBytes: number;
   readonly maxBodyBytes: number;
+  readonly maxBatchBytes: number;
   readonly maxWebhookBodyBytes: number;
   readonly segmentBytes: number;
   readonly checkpointSegments: number;
@@ -81,6 +82,11 @@ export function serveCommand(): Command {
         .argParser(integer(1024, 16 * 1024 * 1024)),
     )
     .addOption(
+      option('--max-batch-bytes <number>', 'largest batch of events')
+        .default(DEFAULTS.maxBatchBytes)
+        .argParser(integer(1024, 16 * 1024 * 1024)),
+    )
+    .addOption(
       option('--max-webhook-body-bytes <number>', 'largest webhook body')
         .default(DEFAULTS.maxWebhookBodyBytes)
         .argParser(integer(1024, 16 * 1024 * 1024)),
@@ -124,6 +130,7 @@ function settingsOf(flags: ServeFlags): Settings {
     windowMaxEvents: flags.windowMaxEvents,
     windowMaxBytes: flags.windowMaxBytes,
     maxBodyBytes: flags.maxBodyBytes,
+    maxBatchBytes: flags.maxBatchBytes,
     maxWebhookBodyBytes: flags.maxWebhookBodyBytes,
     segmentBytes: flags.segmentBytes,
     checkpointSegments: flags.checkpointSegments,

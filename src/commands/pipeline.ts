@@ -23,6 +23,8 @@ import type { State } from './state.ts';
 
 /** Commands that may wait for a sync: about what a second of full load brings. */
 const MAX_WAITING = 65_536;
+/** And their bytes: batches are large. */
+const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 
 /** How long a write that was refused by the disk speaks for those to come. */
 const TROUBLE_MS = 2000;
@@ -58,6 +60,7 @@ const CLOSED: Rejection = unavailable('the server is shutting down');
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #queue: CommitQueue<Entry>;
+  #waitingBytes = 0;
   #trouble: string | undefined;
   #cancelForgetting: () => void = () => {};
   #closed = false;
@@ -69,7 +72,8 @@ export class Pipeline {
       log,
       scheduler,
       commit: (entry: Entry) => this.#commit(entry),
-      abandon: ({ settle }, error) => {
+      abandon: ({ record, settle }, error) => {
+        this.#waitingBytes -= record.bytes.length;
         this.#note(error.message);
         this.#tell(settle, LOG_UNAVAILABLE);
       },
@@ -82,7 +86,8 @@ export class Pipeline {
     const refused = refusal(this.#options.state, command);
     if (refused !== undefined) return settle(refused);
     if (this.#queue.stalled) return settle(DISK_HANGS);
-    if (this.#queue.waiting >= MAX_WAITING) return settle(OVERLOADED);
+    if (this.#queue.waiting >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES)
+      return settle(OVERLOADED);
 
     let record: LoggedRecord;
     try {
@@ -95,6 +100,7 @@ export class Pipeline {
       if (error instanceof SyncFailed) this.#fail(error);
       throw error;
     }
+    this.#waitingBytes += record.bytes.length;
     this.#queue.appended({ record, settle });
   }
 
@@ -119,6 +125,7 @@ export class Pipeline {
   }
 
   #commit({ record, settle }: Entry): void {
+    this.#waitingBytes -= record.bytes.length;
     if (this.#trouble !== undefined) this.#note(undefined);
     let outcome: Outcome;
     try {

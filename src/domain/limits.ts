@@ -9,6 +9,7 @@ export const LIMITS = {
   /** Ten years: an expiry stays a date that every client can read. */
   ttlSeconds: 10 * 365 * 24 * 3600,
   jsonDepth: 32,
+  batchEvents: 10_000,
   configBytes: 16 * 1024,
   toolDeliveryIdLength: 256,
 } as const;

@@ -36,5 +36,9 @@ export const NOT_JSON: Rejection = rejection(
   'unsupported-media-type',
   'the body must be JSON (Content-Type: application/json)',
 );
+export const NOT_JSON_OR_NDJSON: Rejection = rejection(
+  'unsupported-media-type',
+  'the body must be JSON (application/json), or an event a line (application/x-ndjson)',
+);
 export const AGENT_NOT_REGISTERED: Rejection = forbidden('agent not registered');
 export const NOT_YOUR_AGENT: Rejection = forbidden('the key belongs to another agent');

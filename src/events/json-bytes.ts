@@ -55,11 +55,7 @@ export class JsonBytes {
   }
 
   skipSpace(): void {
-    let byte = this.bytes[this.at];
-    while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
-      this.at += 1;
-      byte = this.bytes[this.at];
-    }
+    this.at = afterSpace(this.bytes, this.at);
   }
 
   /** Takes a byte, space before it being let be. */
@@ -211,6 +207,16 @@ export class JsonBytes {
     const digit = (this.bytes[at] ?? 0) - ZERO;
     return digit >= 0 && digit <= 9 ? digit : Number.NaN;
   }
+}
+
+/** The first byte from `from` on that is not JSON's white space. */
+export function afterSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
+  }
+  return at;
 }
 
 /** The quote that ends a text, looked for from an escape on; -1 where none does. */

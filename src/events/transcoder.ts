@@ -8,6 +8,7 @@
 import type { EncodedEvents } from '../domain/encoded-events.ts';
 import type { ContextEvent } from '../domain/event.ts';
 import { maxEventBytes, writeEvent } from './encoding.ts';
+import { afterSpace } from './json-bytes.ts';
 import { DECLINED, JsonEvent } from './json-event.ts';
 
 export class EventTranscoder {
@@ -26,15 +27,26 @@ export class EventTranscoder {
     this.#count = 0;
   }
 
-  /** Takes the event that the JSON from `start` on spells; answers where that ends, or DECLINED. */
-  takeJson(json: Buffer, start: number): number {
+  /** Takes the event that is all of the JSON; false where it is declined. */
+  takeWhole(json: Buffer): boolean {
+    const end = this.#event.read(json, 0);
+    if (end === DECLINED || afterSpace(json, end) !== json.length) return false;
+    this.#write(end);
+    return true;
+  }
+
+  /** Takes the event that begins at `start`, one of several; answers where it ends, or DECLINED. */
+  takeNext(json: Buffer, start: number): number {
     const end = this.#event.read(json, start);
-    if (end === DECLINED) return DECLINED;
+    if (end !== DECLINED) this.#write(end - start);
+    return end;
+  }
+
+  #write(jsonBytes: number): void {
     // What is written is shorter: keys and quotes take more than heads and numbers do.
-    this.#makeRoom(end - start);
+    this.#makeRoom(jsonBytes);
     this.#lengthBytes = this.#event.write(this.#bytes, this.#lengthBytes);
     this.#count += 1;
-    return end;
   }
 
   take(event: ContextEvent): void {

@@ -3,6 +3,7 @@
 import { NOT_JSON } from '../domain/rejection.ts';
 import * as agents from './agents.ts';
 import type { Api } from './api.ts';
+import * as batch from './batch.ts';
 import * as events from './events.ts';
 import { type Readiness, showHealth, showReadiness } from './health.ts';
 import * as integrations from './integrations.ts';
@@ -30,6 +31,7 @@ const KEY_ROUTES: readonly Line[] = [
 
 export interface BodyLimits {
   readonly maxBodyBytes: number;
+  readonly maxBatchBytes: number;
 }
 
 export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness): Route[] {
@@ -59,6 +61,15 @@ export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness)
       maxBytes: limits.maxBodyBytes,
       refuseType: (contentType) => (isJsonType(contentType) ? undefined : NOT_JSON),
       handle: (call) => events.recordEvent(api, call),
+    },
+    {
+      method: 'POST',
+      path: '/v1/events/batch',
+      access: 'ingest',
+      body: 'bytes',
+      maxBytes: limits.maxBatchBytes,
+      refuseType: batch.refuseBatchType,
+      handle: (call) => batch.recordBatch(api, call),
     },
     {
       method: 'POST',
