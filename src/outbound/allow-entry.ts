@@ -55,8 +55,8 @@ export function parseAllowEntry(text: string): AllowReading {
 export function opensHost(entry: AllowEntry, host: string, port: number): boolean {
   if (!onPort(entry, port)) return false;
   if (entry.type === 'host') return host === entry.name;
-  // An address has dots too, but nothing is below it.
-  return entry.type === 'below' && isIP(host) === 0 && host.endsWith(entry.suffix);
+  // No suffix ends in digits alone, so none is that of an IPv4 address.
+  return entry.type === 'below' && host.endsWith(entry.suffix);
 }
 
 export function opensAddress(entry: AllowEntry, address: IpAddress, port: number): boolean {

@@ -47,7 +47,6 @@ export function exchange(
       createConnection: () => socket,
       method: request.method,
       path: target.url.pathname + target.url.search,
-      setHost: false,
       headers: headersOf(request, target),
       maxHeaderSize: MAX_HEAD_BYTES,
       insecureHTTPParser: false,
@@ -65,7 +64,8 @@ export function exchange(
       incoming.on('data', (chunk: Buffer) => {
         if (!partial.take(chunk)) settle(partial.cut());
       });
-      incoming.on('end', () => settle(incoming.complete ? partial.whole() : partial.cut()));
+      incoming.on('end', () => settle(partial.whole()));
+      // Also where the connection is closed before the length that was promised.
       incoming.on('error', () => settle(partial.cut()));
     });
     outgoing.end(request.body ?? undefined);

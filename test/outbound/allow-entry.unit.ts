@@ -42,6 +42,8 @@ describe('an entry of --outbound-allow', () => {
     ['host:http', 'http is no port: 1 to 65535 is'],
     ['*', '* alone is refused; 0.0.0.0/0 and ::/0 open every address'],
     ['*.', '*. is no suffix of host names; *.example.com is one'],
+    ['*.1', '*.1 is no suffix of host names; *.example.com is one'],
+    ['*.0x1', '*.0x1 is no suffix of host names; *.example.com is one'],
     ['*.10.0.0.1', '*.10.0.0.1 is no suffix of host names; *.example.com is one'],
     ['a.*.internal', 'a.*.internal: * stands for whole labels at the start only, as *.example.com'],
     ['*internal', '*internal: * stands for whole labels at the start only, as *.example.com'],

@@ -1,4 +1,5 @@
 /** Peers that do not play by the rules: whatever they say, a call ends in time with a value. */
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { OutboundRequest } from '../../src/outbound/call-result.ts';
 import { type CallOptions, call } from '../../src/outbound/http-call.ts';
@@ -229,6 +230,13 @@ describe('an answer that is none', () => {
     await expectClosed();
   });
 
+  it('but many informational answers are not waited out', async () => {
+    const many = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(9);
+    const result = await callPeer((socket) => socket.write(many));
+    expect(result).toEqual({ ...failed, reason: 'the answer never began' });
+    await expectClosed();
+  });
+
   it('but one informational answer is waited out', async () => {
     const result = await saying(`HTTP/1.1 103 Early Hints\r\n\r\n${OK}content-length: 2\r\n\r\nhi`);
     expect(result).toMatchObject({ type: 'answered', status: 200, body: 'hi' });
@@ -268,6 +276,48 @@ describe('an answer before the request is through', () => {
     });
     expect(result).toMatchObject({ type: 'answered', status: 413, body: 'no' });
     await peer?.stop();
+  });
+});
+
+describe('any answer', () => {
+  /** Pieces of answers, whole and broken, and bytes that are none. */
+  const piece = fc.oneof(
+    fc.constantFrom(
+      'HTTP/1.1 200 OK\r\n',
+      'HTTP/1.0 500 \r\n',
+      'HTTP/1.1 100 Continue\r\n\r\n',
+      'HTTP/1.1 ',
+      'content-length: 5\r\n',
+      'transfer-encoding: chunked\r\n',
+      'transfer-encoding: gzip, chunked\r\n',
+      'connection: upgrade\r\nupgrade: h2c\r\n',
+      'x: y\r\n',
+      '\r\n',
+      '\n',
+      '5\r\nhello\r\n',
+      '0\r\n\r\n',
+      'hello',
+    ),
+    fc.string({ unit: 'binary-ascii', maxLength: 20 }),
+  );
+
+  it('ends the call with a value, at once where the connection ends', async () => {
+    let pieces: readonly string[] = [];
+    peer = await startRawPeer((socket) => {
+      for (const each of pieces) socket.write(each, 'latin1');
+      socket.end();
+    });
+    const { url } = peer;
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 8 }), async (answer) => {
+        pieces = answer;
+        const result = await call(aRequest(url), LOOPBACK, { limits: { ...LIMITS, deadlineMs: 5000 } });
+        expect(['answered', 'failed']).toContain(result.type);
+        if (result.type === 'failed')
+          expect(result).toMatchObject({ sent: true, reason: expect.not.stringContaining('within') });
+      }),
+      { numRuns: 300, examples: [[['HTTP/1.1 200 OK\r\n', '\r\n', 'hello']]] },
+    );
   });
 });
 

@@ -83,6 +83,7 @@ describe('a call by https', () => {
     const silent: Socket[] = [];
     const dead = createTcpServer((socket) => {
       silent.push(socket);
+      socket.resume();
       socket.on('error', () => {});
     });
     await new Promise<void>((resolve) => dead.listen(port, '127.0.0.2', resolve));
@@ -92,6 +93,8 @@ describe('a call by https', () => {
       const result = await callAt('pagerduty.example', options, ['127.0.0.2', '127.0.0.1']);
       expect(result).toMatchObject({ type: 'answered', status: 200 });
       expect(silent).toHaveLength(1);
+      // The other side learns that it was given up.
+      await expect.poll(() => silent[0]?.destroyed).toBe(true);
       expect(await callAt('pagerduty.example', options, ['127.0.0.2'])).toEqual({
         type: 'failed',
         reason: 'no connection in time',
