@@ -17,6 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   timers: ['domain', 'lib'],
   snapshots: ['domain', 'lib'],
   alerting: ['domain', 'lib'],
+  outbound: ['domain', 'lib'],
   commands: ['log', 'events', 'actors', 'windows', 'timers', 'snapshots', 'domain', 'lib'],
   queries: ['commands', 'log', 'events', 'actors', 'windows', 'snapshots', 'domain', 'lib'],
   http: ['commands', 'queries', 'alerting', 'events', 'domain', 'lib'],
@@ -35,6 +36,12 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   commander: ['cli', '(top)'],
   'cli-progress': ['cli'],
   pino: ['lib'],
+  'ipaddr.js': ['outbound'],
+  // Whatever else called out would do so past the address policy.
+  'node:http': ['outbound'],
+  'node:https': [],
+  'node:tls': ['outbound'],
+  'node:dns/promises': ['outbound'],
 };
 
 /** Calls that hide time, chance or output, and the files that own them. */
