@@ -62,8 +62,7 @@ function distancesFrom(from: readonly ReachedService[], around: Surroundings): M
     for (const [text, confidence] of namingTexts(service.events)) {
       const distance = service.distance * DEPENDENCY_DISTANCE * confidence;
       for (const name of servicesNamedIn(text, around.serviceNamed)) {
-        if (name !== service.serviceName && distance > (distances.get(name) ?? 0))
-          distances.set(name, distance);
+        distances.set(name, Math.max(distance, distances.get(name) ?? 0));
       }
     }
   }

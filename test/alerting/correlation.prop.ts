@@ -20,7 +20,17 @@ const told = fc.record({
   liveMinutes: fc.integer({ min: 1, max: 200 }),
 }) satisfies fc.Arbitrary<Told>;
 
-const past = fc.uniqueArray(told, { maxLength: 40, selector: ({ id }) => id });
+/** Some of it happens again and again, at times at the same moment. */
+const again = fc.record({
+  id: fc.uuid(),
+  minutesBefore: fc.integer({ min: -1, max: 20 }),
+  confidence: fc.constantFrom(0.3, 0.7, 1),
+  liveMinutes: fc.constantFrom(1, 30),
+});
+const past = fc
+  .tuple(fc.array(told, { maxLength: 25 }), told, fc.array(again, { maxLength: 15 }))
+  .map(([story, event, times]) => [...story, ...times.map((time) => ({ ...event, ...time }))])
+  .map((story) => [...new Map(story.map((event) => [event.id, event])).values()]);
 const alert: fc.Arbitrary<Alert> = fc.record({
   serviceName: fc.constantFrom(...SERVICES),
   entities: fc.subarray(['pod-a', 'pod-b', 'orders-db']),

@@ -37,7 +37,9 @@ function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown
   if (key === undefined) return by;
   if (typeof value !== 'object' || value === null) return value;
   const copy = Array.isArray(value) ? [...value] : { ...value };
-  Object.assign(copy, { [key]: replaced(Reflect.get(value, key), rest, by) });
+  // What an earlier change put in the way of this one may not have the member.
+  const inner: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : null;
+  Object.assign(copy, { [key]: replaced(inner, rest, by) });
   return copy;
 }
 

@@ -90,6 +90,13 @@ describe('errors after a switch of a flag or a parameter', () => {
       { id: 'on again', ...on, minutesBefore: 3 },
     ];
     expect(told(story)).toEqual(['on again', 'off']);
+    const onceMore = { id: 'once more, after the page', ...on, minutesBefore: -0.5 };
+    for (const order of [
+      [onceMore, ...story],
+      [...story, onceMore],
+    ]) {
+      expect(told(order)).toEqual(['on again', 'off']);
+    }
   });
 });
 
@@ -400,6 +407,16 @@ describe('a hundred things at once', () => {
     const [first, second] = causesOf([...same, other].map(happened));
     expect(first?.event.id).toBe('other');
     expect(second).toMatchObject({ event: { id: 'same 0' }, occurrences: 100 });
+    expect(second?.score).toBe(Math.round((first?.score ?? 0) * 0.3 * 1000) / 1000);
+  });
+
+  it('and two thousand more do not hide a deploy', () => {
+    const pods = Array.from({ length: 3000 }, (_, index) => {
+      const [entity, minutesBefore] = [`pod-${index}`, 10 + index / 600];
+      return happened({ id: entity, eventType: 'restart', entity, minutesBefore });
+    });
+    const ranked = causesOf([...pods, happened({ id: 'deploy', eventType: 'deploy', minutesBefore: 20 })]);
+    expect(ranked.slice(0, 3).map(({ event }) => event.id)).toEqual(['deploy', 'pod-0', 'pod-1']);
   });
 
   it('that fail at once lead to the sixteen surest dependencies, and no further', () => {
