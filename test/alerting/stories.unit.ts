@@ -235,6 +235,10 @@ describe('a dependency that is down, two steps away', () => {
     const near = causesOf([...chain, direct, deploy('ledger', 5)].map(happened));
     expect(near[0]?.event.id).toBe('ledger deploy');
     expect(near[0]?.score).toBeGreaterThan(far[0]?.score ?? 1);
+    const doubtful = happened({ ...direct, confidence: 0.1 });
+    expect(causesOf([doubtful, ...[...chain, deploy('ledger', 5)].map(happened)])[0]?.score).toBe(
+      far[0]?.score,
+    );
   });
 
   it('counts less where the agent that names it is not sure', () => {
