@@ -1,7 +1,6 @@
-import { alertsIn, verify } from '../alerting/inbound.ts';
+import { deduplicationKeyOf, signalsIn, verify } from '../alerting/inbound.ts';
 import { deliveryId } from '../domain/ids.ts';
 import type { Integration } from '../domain/integration.ts';
-import { LIMITS } from '../domain/limits.ts';
 import {
   badInput,
   forbidden,
@@ -43,14 +42,13 @@ export function receiveWebhook(api: Api, { exchange, head, params, body }: RawCa
   const reading = readJson(body);
   if (reading.type === 'refused') return exchange.reject(badInput(reading.detail));
 
-  const accepted = alertsIn(integration.type, reading.value);
-  const toolId = head.webhookId;
+  const accepted = signalsIn(integration.type, reading.value).length;
   const command = {
     type: 'receive-delivery',
     tenantId: integration.tenantId,
     integrationId: integration.id,
     deliveryId: deliveryId(api.entropy.uuid()),
-    toolDeliveryId: toolId !== '' && toolId.length <= LIMITS.toolDeliveryIdLength ? toolId : null,
+    toolDeliveryId: deduplicationKeyOf(integration.type, head, reading.value),
     bodyJson: reading.text,
   } as const;
   carryOut(api, exchange, command, () => json(202, JSON.stringify({ accepted })));
