@@ -5,7 +5,8 @@
  * Exit code 1 where something is worse than its least, 2 where it was called wrongly.
  */
 import { parseArgs } from 'node:util';
-import { loadBefore, machine } from './report/machine.ts';
+import { watchOthers } from './measure/others.ts';
+import { machine } from './report/machine.ts';
 import type { Plot } from './report/plot.ts';
 import { writeResults } from './report/results.ts';
 import { judge, type Row } from './report/row.ts';
@@ -15,16 +16,18 @@ import { Scope } from './subject.ts';
 import { SUBJECTS } from './subjects/all.ts';
 
 const wanted = wantedSubjects();
-const environment = [...machine(), loadBefore()];
+const environment = machine();
 const rows: Row[] = [];
 const plots: Plot[] = [];
 const skipped: string[] = [];
+const others: string[] = [];
 let failed = false;
 const startedAt = performance.now();
 
 for (const name of wanted) {
   process.stderr.write(`measuring ${name} …\n`);
   const scope = new Scope();
+  const othersTook = watchOthers();
   try {
     const findings = await SUBJECTS.get(name)?.run(scope);
     rows.push(...(findings?.rows ?? []));
@@ -37,13 +40,14 @@ for (const name of wanted) {
     process.stderr.write(`${name}: ${error instanceof Error ? error.stack : reason}\n`);
   } finally {
     await scope.close();
+    others.push(`${name} ${othersTook().toFixed(1)}`);
   }
 }
 
 const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
 const report = [
   ...environment.map((line) => `- ${line}`),
-  `- ${minutes} minutes`,
+  `- ${minutes} minutes; processors that other work took meanwhile: ${others.join(', ')}`,
   '',
   table(rows),
   ...(skipped.length === 0 ? [] : ['', 'Skipped:', '', ...skipped.map((line) => `- ${line}`)]),

@@ -3,14 +3,16 @@ import type { ChildProcess } from 'node:child_process';
 
 export type ProbeRequest = 'start' | 'read';
 
+/** From one look of the probe to the next, so at the least the millisecond between them. */
 export interface ProbeAnswer {
-  /** From one look of the probe to the next, so at the least the millisecond between them. */
+  /** Without the time in which the machine ran somebody else. */
   readonly longestMs: number;
+  readonly longestWithWaitsMs: number;
 }
 
 export interface Probe {
-  /** The longest that the event loop did not come round while `work` went on, milliseconds. */
-  longestStallMs(work: () => Promise<unknown>): Promise<number>;
+  /** The longest that the event loop did not come round while `work` went on. */
+  longestStall(work: () => Promise<unknown>): Promise<ProbeAnswer>;
 }
 
 export function probeOf(child: ChildProcess): Probe {
@@ -22,11 +24,10 @@ export function probeOf(child: ChildProcess): Probe {
       });
     });
   return {
-    longestStallMs: async (work) => {
+    longestStall: async (work) => {
       await ask('start');
       await work();
-      const { longestMs } = await ask('read');
-      return longestMs;
+      return ask('read');
     },
   };
 }

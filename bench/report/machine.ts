@@ -1,7 +1,7 @@
 /** On what the figures were measured. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { cpus, loadavg, release, totalmem } from 'node:os';
+import { cpus, release, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -27,13 +27,6 @@ export function machine(): string[] {
     [`Node ${process.versions.node}`, ...packages, ...commands].join(', '),
     `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC, commit ${commit()}`,
   ];
-}
-
-/** Work of others at this machine shows here, if it was there before we began. */
-export function loadBefore(): string {
-  return `load average before the run: ${loadavg()
-    .map((load) => load.toFixed(2))
-    .join(', ')}`;
 }
 
 function packageVersion(name: string): string {

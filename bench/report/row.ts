@@ -6,6 +6,8 @@ interface Common {
   readonly ours: number;
   readonly least: number;
   readonly aim: number;
+  /** What else is to be known of the figure. */
+  readonly note?: string;
 }
 
 /** Where higher is better, `least` is a floor; where lower is better, it is a ceiling. */

@@ -19,7 +19,7 @@ function cells(row: Row): string[] {
     ratio === undefined ? `${sign} ${figure(value)} ${row.unit}` : `${sign} ${value}×`;
   return [
     row.what,
-    `${figure(row.ours)} ${row.unit}`,
+    `${figure(row.ours)} ${row.unit}${row.note === undefined ? '' : ` (${row.note})`}`,
     row.peer === undefined ? '' : `${figure(row.peer.figure)} (${row.peer.name})`,
     ratio === undefined ? '' : `${ratio.toFixed(2)}×`,
     limit(row.least),

@@ -2,10 +2,10 @@
 import { LoadClient } from '../load/client.ts';
 import type { RateOptions } from '../load/constant-rate.ts';
 import { whenQuiet } from '../measure/quiet.ts';
-import type { Row } from '../report/row.ts';
 import { startForeshock } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
 import { agentsOf, fillerOf } from './filled.ts';
+import { stallRow } from './stall-row.ts';
 
 const EVENTS = 1_000_000;
 const SERVICES = 1000;
@@ -26,11 +26,12 @@ export async function expiry(scope: Scope): Promise<Findings> {
     connections: 64,
     perSecond: PER_SECOND,
     seconds: WATCHED_SECONDS,
+    overdue: 'put-off',
   };
   const ingest = () => client.constantRate(rate, { ...of, life: { type: 'ttl', seconds: 3600 }, batch: 1 });
 
   await ingest();
-  const before = await server.probe.longestStallMs(ingest);
+  const before = await server.probe.longestStall(ingest);
   const atMs = Date.now() + FILL_MS;
   const fill = await fillerOf(client, server, of);
   await fill(EVENTS, { type: 'until', atMs });
@@ -38,16 +39,7 @@ export async function expiry(scope: Scope): Promise<Findings> {
   const waitMs = atMs - AHEAD_MS - Date.now();
   if (waitMs < 0) throw new Error(`filling was over ${Math.round(-waitMs)} ms too late`);
   await new Promise((done) => setTimeout(done, waitMs));
-  const during = await server.probe.longestStallMs(ingest);
-  const row: Row = {
-    type: 'figure',
-    better: 'lower',
-    what: `longest stall as ${EVENTS.toLocaleString('en')} events expire within a second, ingest at ${PER_SECOND.toLocaleString('en')}/s`,
-    unit: 'ms',
-    ours: during,
-    peer: { name: 'nothing expires', figure: before },
-    least: 20,
-    aim: 5,
-  };
-  return { rows: [row] };
+  const during = await server.probe.longestStall(ingest);
+  const what = `${EVENTS.toLocaleString('en')} events expire within a second`;
+  return { rows: [stallRow(what, PER_SECOND, during, { name: 'nothing expires', ...before })] };
 }

@@ -86,7 +86,13 @@ async function fillWatched(client: LoadClient, server: Foreshock, of: Pick<Traff
 }
 
 function atConstantRate(client: LoadClient, { port }: Foreshock, of: Pick<Traffic, 'keys' | 'services'>) {
-  const rate = { port, connections: CONNECTIONS, perSecond: PER_SECOND, seconds: ROUND_SECONDS };
+  const rate = {
+    port,
+    connections: CONNECTIONS,
+    perSecond: PER_SECOND,
+    seconds: ROUND_SECONDS,
+    overdue: 'sent',
+  } as const;
   // Gone before the next round: the empty server stays empty.
   return client.constantRate(rate, { ...of, life: { type: 'ttl', seconds: 1 }, batch: 1 });
 }

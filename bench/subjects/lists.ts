@@ -6,6 +6,7 @@ import type { Row } from '../report/row.ts';
 import { type Foreshock, startForeshock } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
 import { agentsOf, fillerOf } from './filled.ts';
+import { stallRow } from './stall-row.ts';
 
 const COUNT = 10_000;
 const PER_SECOND = 10_000;
@@ -26,23 +27,19 @@ export async function lists(scope: Scope): Promise<Findings> {
     connections: 64,
     perSecond: PER_SECOND,
     seconds: WATCHED_SECONDS,
+    overdue: 'put-off',
   };
   const ingest = () => client.constantRate(rate, { ...of, life: LIFE, batch: 1 });
   const watch = (meanwhile: () => Promise<void>) =>
-    server.probe.longestStallMs(() => Promise.all([ingest(), meanwhile()]));
+    server.probe.longestStall(() => Promise.all([ingest(), meanwhile()]));
 
   await ingest();
   const before = await watch(async () => {});
-  const row = async (name: 'agents' | 'services'): Promise<Row> => ({
-    type: 'figure',
-    better: 'lower',
-    what: `longest stall as ${COUNT.toLocaleString('en')} ${name} are listed, ingest at ${PER_SECOND.toLocaleString('en')}/s`,
-    unit: 'ms',
-    ours: await watch(() => list(server, name)),
-    peer: { name: 'nobody lists', figure: before },
-    least: 20,
-    aim: 5,
-  });
+  const row = async (name: 'agents' | 'services'): Promise<Row> => {
+    const during = await watch(() => list(server, name));
+    const what = `${COUNT.toLocaleString('en')} ${name} are listed`;
+    return stallRow(what, PER_SECOND, during, { name: 'nobody lists', ...before });
+  };
   return { rows: [await row('agents'), await row('services')] };
 }
 
