@@ -1,25 +1,31 @@
 /** How long the event loop stands still when somebody lists 10 000 agents or services, with ingest going on. */
 import { LoadClient } from '../load/client.ts';
 import type { RateOptions } from '../load/constant-rate.ts';
+import type { Traffic } from '../load/traffic.ts';
 import { whenQuiet } from '../measure/quiet.ts';
 import type { Row } from '../report/row.ts';
 import { type Foreshock, startForeshock } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
-import { agentsOf, fillerOf } from './filled.ts';
+import { agentsOf } from './filled.ts';
 import { stallRow } from './stall-row.ts';
 
 const COUNT = 10_000;
 const PER_SECOND = 10_000;
 const WATCHED_SECONDS = 4;
 const LISTINGS = 10;
-const LIFE = { type: 'ttl', seconds: 3600 } as const;
+/** Of every agent and every service, before anybody lists. */
+const EVENTS_EACH = 10;
 
 export async function lists(scope: Scope): Promise<Findings> {
   const server = scope.add(await startForeshock());
   const client = scope.add(new LoadClient());
-  const of = { keys: await agentsOf(client, server, COUNT), services: COUNT };
-  const fill = await fillerOf(client, server, of);
-  await fill(10 * COUNT, LIFE);
+  const traffic: Traffic = {
+    keys: await agentsOf(client, server, COUNT),
+    services: COUNT,
+    life: { type: 'ttl', seconds: 3600 },
+    batch: 1,
+  };
+  await client.send(server.port, EVENTS_EACH * COUNT, traffic);
   await whenQuiet(server.pid);
 
   const rate: RateOptions = {
@@ -29,7 +35,7 @@ export async function lists(scope: Scope): Promise<Findings> {
     seconds: WATCHED_SECONDS,
     overdue: 'put-off',
   };
-  const ingest = () => client.constantRate(rate, { ...of, life: LIFE, batch: 1 });
+  const ingest = () => client.constantRate(rate, traffic);
   const watch = (meanwhile: () => Promise<void>) =>
     server.probe.longestStall(() => Promise.all([ingest(), meanwhile()]));
 

@@ -7,7 +7,7 @@ import type { Row } from '../report/row.ts';
 import { startForeshock } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
 import { ROUNDS, SECONDS } from './against.ts';
-import { agentsOf, fillerOf } from './filled.ts';
+import { agentsOf } from './filled.ts';
 
 const FEW_SERVICES = 10;
 const MANY_SERVICES = 100_000;
@@ -22,8 +22,7 @@ export async function scale(scope: Scope): Promise<Findings> {
     const server = scope.add(await startForeshock(UNBOUNDED));
     const keys = agents === 1 ? [server.ingestKey] : await agentsOf(client, server, agents);
     const traffic: Traffic = { keys, services, life: LIFE, batch: 1 };
-    const fill = await fillerOf(client, server, traffic);
-    await fill(Math.max(services, agents), LIFE);
+    await client.send(server.port, Math.max(services, agents), traffic);
     await whenQuiet(server.pid);
     return { pid: server.pid, run: () => client.flood(server.port, SECONDS, traffic) };
   };
