@@ -9,7 +9,7 @@ import { watchOthers } from './measure/others.ts';
 import { machine } from './report/machine.ts';
 import type { Plot } from './report/plot.ts';
 import { writeResults } from './report/results.ts';
-import { judge, type Row } from './report/row.ts';
+import { disturbed, judge, type Row } from './report/row.ts';
 import { table } from './report/table.ts';
 import { throughputPlot } from './report/throughput-plot.ts';
 import { Scope } from './subject.ts';
@@ -28,9 +28,10 @@ for (const name of wanted) {
   process.stderr.write(`measuring ${name} …\n`);
   const scope = new Scope();
   const othersTook = watchOthers();
+  const found: Row[] = [];
   try {
     const findings = await SUBJECTS.get(name)?.run(scope);
-    rows.push(...(findings?.rows ?? []));
+    found.push(...(findings?.rows ?? []));
     plots.push(...(findings?.plots ?? []));
     skipped.push(...(findings?.skipped ?? []).map((reason) => `${name}: ${reason}`));
   } catch (error) {
@@ -40,7 +41,9 @@ for (const name of wanted) {
     process.stderr.write(`${name}: ${error instanceof Error ? error.stack : reason}\n`);
   } finally {
     await scope.close();
-    others.push(`${name} ${othersTook().toFixed(1)}`);
+    const processors = othersTook();
+    others.push(`${name} ${processors.toFixed(1)}`);
+    rows.push(...found.map((row) => disturbed(row, processors)));
   }
 }
 

@@ -5,7 +5,7 @@ import { COLOURS, element, GREY, line, svg, text } from './svg.ts';
 const WIDTH = 720;
 const HEIGHT = 400;
 const LEFT = 70;
-const RIGHT = 24;
+const RIGHT = 40;
 const TOP = 64;
 const BOTTOM = 50;
 

@@ -8,6 +8,8 @@ interface Common {
   readonly aim: number;
   /** What else is to be known of the figure. */
   readonly note?: string;
+  /** Other work took too much of the machine for the figure to say much. */
+  readonly isDisturbed?: boolean;
 }
 
 /** Where higher is better, `least` is a floor; where lower is better, it is a ceiling. */
@@ -30,6 +32,18 @@ export interface FigureRow extends Common {
 }
 
 export type Row = RatioRow | FigureRow;
+
+/** Figures that other work at the machine spoils: those that go by the wall clock. */
+const DISTURBABLE: ReadonlySet<Unit> = new Set<Unit>(['requests/s', 'events/s', 'ms']);
+
+/** Processors that others may take meanwhile. */
+const CALM_PROCESSORS = 0.2;
+
+/** A row as it is to be read, given how many processors other work took while it was measured. */
+export function disturbed(row: Row, othersProcessors: number): Row {
+  if (othersProcessors <= CALM_PROCESSORS || !DISTURBABLE.has(row.unit)) return row;
+  return { ...row, isDisturbed: true };
+}
 
 export type Unit = 'requests/s' | 'events/s' | 'µs CPU' | 'ms' | 'B';
 

@@ -24,6 +24,6 @@ function cells(row: Row): string[] {
     ratio === undefined ? '' : `${ratio.toFixed(2)}×`,
     limit(row.least),
     limit(row.aim),
-    VERDICTS[verdict],
+    row.isDisturbed ? `${VERDICTS[verdict]}, disturbed` : VERDICTS[verdict],
   ];
 }

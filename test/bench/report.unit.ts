@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { barChart } from '../../bench/report/bar-chart.ts';
 import { lineChart } from '../../bench/report/line-chart.ts';
-import { judge, type Row } from '../../bench/report/row.ts';
+import { disturbed, judge, type Row } from '../../bench/report/row.ts';
 import { table } from '../../bench/report/table.ts';
 
 const limits = { least: 0.5, aim: 0.8 };
@@ -61,6 +61,13 @@ describe('a row', () => {
     expect(judge(stall).verdict).toBe('least');
     expect(judge({ ...stall, peer: { name: 'idle', figure: 1 } }).verdict).toBe('least');
     expect(judge(rate).verdict).toBe('missed');
+  });
+
+  it('by the wall clock is called disturbed where others took the machine; a cost is not', () => {
+    const last = (row: Row) => table([row]).split('| ').at(-1);
+    expect(last(disturbed(speed('requests/s', 60, 100), 0.5))).toBe('least, disturbed |');
+    expect(last(disturbed(speed('requests/s', 60, 100), 0.1))).toBe('least |');
+    expect(last(disturbed(speed('µs CPU', 10, 6), 0.5))).toBe('least |');
   });
 
   it('is printed with the direction of its limits', () => {
