@@ -18,29 +18,40 @@ if (isMainThread && process.send !== undefined) {
   const waitedMs = () =>
     Number(text.toString('latin1', 0, readSync(schedstat, text, 0, 64, 0)).split(' ')[1]) / 1e6;
 
+  const cpuMs = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
+
   let timer: NodeJS.Timeout | undefined;
   let longestMs = 0;
   let longestWithWaitsMs = 0;
+  let longestCpuMs = 0;
   const start = () => {
     longestMs = 0;
     longestWithWaitsMs = 0;
+    longestCpuMs = 0;
     let lookedMs = performance.now();
     let lookedWaitedMs = waitedMs();
+    let lookedCpuMs = cpuMs();
     timer = setInterval(() => {
       const nowMs = performance.now();
       const nowWaitedMs = waitedMs();
+      const nowCpuMs = cpuMs();
       const gapMs = nowMs - lookedMs;
       longestWithWaitsMs = Math.max(longestWithWaitsMs, gapMs);
       longestMs = Math.max(longestMs, gapMs - (nowWaitedMs - lookedWaitedMs));
+      longestCpuMs = Math.max(longestCpuMs, nowCpuMs - lookedCpuMs);
       lookedMs = nowMs;
       lookedWaitedMs = nowWaitedMs;
+      lookedCpuMs = nowCpuMs;
     }, 1);
   };
 
   process.on('message', (request: ProbeRequest) => {
     if (request === 'start') start();
     else clearInterval(timer);
-    const answer: ProbeAnswer = { longestMs, longestWithWaitsMs };
+    const answer: ProbeAnswer = { longestMs, longestWithWaitsMs, longestCpuMs };
     process.send?.(answer);
   });
   // A server that is told to stop ends when nothing is left to do; listening to us is nothing.

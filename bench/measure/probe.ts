@@ -8,6 +8,8 @@ export interface ProbeAnswer {
   /** Without the time in which the machine ran somebody else. */
   readonly longestMs: number;
   readonly longestWithWaitsMs: number;
+  /** What the main thread itself worked, without what it waited for: disks, and its own helpers in a collection. */
+  readonly longestCpuMs: number;
 }
 
 export interface Probe {
