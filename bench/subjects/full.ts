@@ -17,6 +17,10 @@ const SERVICES = 1000;
 const AGENTS = 100;
 const LIFE = { type: 'ttl', seconds: 24 * 3600 } as const;
 
+/** Gone before the next round: the empty server stays empty. */
+const BRIEF = { type: 'ttl', seconds: 1 } as const;
+const WARM_UP_EVENTS = 200_000;
+
 const PER_SECOND = 20_000;
 const CONNECTIONS = 64;
 const ROUND_SECONDS = 4;
@@ -31,6 +35,9 @@ export async function full(scope: Scope): Promise<Findings> {
     empty: { keys: await agentsOf(client, empty, AGENTS), services: SERVICES },
   };
   const memory = await fillWatched(client, server, of.full);
+  // The code of the one server has been compiled by now, and of the other it should be too.
+  await client.send(empty.port, WARM_UP_EVENTS, { ...of.empty, life: BRIEF, batch: 1 });
+  await whenQuiet(empty.pid);
   const rates = { full: [] as Latencies[], empty: [] as Latencies[] };
   for (let round = 0; round < ROUNDS; round += 1) {
     rates.empty.push(await atConstantRate(client, empty, of.empty));
@@ -93,8 +100,7 @@ function atConstantRate(client: LoadClient, { port }: Foreshock, of: Pick<Traffi
     seconds: ROUND_SECONDS,
     overdue: 'sent',
   } as const;
-  // Gone before the next round: the empty server stays empty.
-  return client.constantRate(rate, { ...of, life: { type: 'ttl', seconds: 1 }, batch: 1 });
+  return client.constantRate(rate, { ...of, life: BRIEF, batch: 1 });
 }
 
 interface ByServer {
