@@ -1,43 +1,81 @@
 /**
- * `npm run bench` measures everything, `npm run bench -- ingest` one subject. What the figures say and do not
- * say is in bench/README.md. Exit code 1 where a ratio is under its least.
+ * `npm run bench` measures everything and writes bench/results; `npm run bench -- ingest redis` measures these
+ * two and prints them; `--list` names what there is. What the figures say and do not say is in bench/README.md.
+ *
+ * Exit code 1 where something is worse than its least, 2 where it was called wrongly.
  */
-import { cpus } from 'node:os';
-import { type Row, SUBJECTS } from './subjects.ts';
+import { parseArgs } from 'node:util';
+import { watchOthers } from './measure/others.ts';
+import { machine } from './report/machine.ts';
+import type { Plot } from './report/plot.ts';
+import { writeResults } from './report/results.ts';
+import { disturbed, judge, type Row } from './report/row.ts';
+import { table } from './report/table.ts';
+import { throughputPlot } from './report/throughput-plot.ts';
+import { Scope } from './subject.ts';
+import { SUBJECTS } from './subjects/all.ts';
 
-const SECONDS = 5;
-const ROUNDS = 3;
-
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !SUBJECTS.has(name));
-if (unknown.length > 0) {
-  process.stderr.write(`unknown: ${unknown.join(', ')}; there are: ${[...SUBJECTS.keys()].join(', ')}\n`);
-  process.exit(2);
-}
-
+const wanted = wantedSubjects();
+const environment = machine();
 const rows: Row[] = [];
-for (const [name, subject] of SUBJECTS) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+const plots: Plot[] = [];
+const skipped: string[] = [];
+const others: string[] = [];
+let failed = false;
+const startedAt = performance.now();
+
+for (const name of wanted) {
   process.stderr.write(`measuring ${name} …\n`);
-  rows.push(...(await subject({ seconds: SECONDS, rounds: ROUNDS })));
+  const scope = new Scope();
+  const othersTook = watchOthers();
+  const found: Row[] = [];
+  try {
+    const findings = await SUBJECTS.get(name)?.run(scope);
+    found.push(...(findings?.rows ?? []));
+    plots.push(...(findings?.plots ?? []));
+    skipped.push(...(findings?.skipped ?? []).map((reason) => `${name}: ${reason}`));
+  } catch (error) {
+    failed = true;
+    const reason = error instanceof Error ? error.message : String(error);
+    skipped.push(`${name}: FAILED: ${reason}`);
+    process.stderr.write(`${name}: ${error instanceof Error ? error.stack : reason}\n`);
+  } finally {
+    await scope.close();
+    const processors = othersTook();
+    others.push(`${name} ${processors.toFixed(1)}`);
+    rows.push(...found.map((row) => disturbed(row, processors)));
+  }
 }
 
-const lines = [
-  `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.versions.node}`,
+const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
+const report = [
+  ...environment.map((line) => `- ${line}`),
+  `- ${minutes} minutes; processors that other work took meanwhile: ${others.join(', ')}`,
   '',
-  '| what | ours | peer | ratio | least |',
-  '| --- | --- | --- | --- | --- |',
-  ...rows.map(({ what, unit, ours, peer, peerName, least }) => {
-    const figure = (value: number) => Math.round(value).toLocaleString('en');
-    const cells = [
-      what,
-      `${figure(ours)} ${unit}`,
-      `${figure(peer)} (${peerName})`,
-      (ours / peer).toFixed(2),
-      least,
-    ];
-    return `| ${cells.join(' | ')} |`;
-  }),
+  table(rows),
+  ...(skipped.length === 0 ? [] : ['', 'Skipped:', '', ...skipped.map((line) => `- ${line}`)]),
 ];
-process.stdout.write(`${lines.join('\n')}\n`);
-if (rows.some(({ ours, peer, least }) => ours / peer < least)) process.exitCode = 1;
+process.stdout.write(`${report.join('\n')}\n`);
+if (wanted.length === SUBJECTS.size) {
+  const throughput = throughputPlot(rows);
+  const page = writeResults(report, throughput === undefined ? plots : [throughput, ...plots]);
+  process.stderr.write(`written to ${page}\n`);
+}
+if (failed || rows.some((row) => judge(row).verdict === 'missed')) process.exitCode = 1;
+
+function wantedSubjects(): readonly string[] {
+  const { values, positionals } = parseArgs({
+    options: { list: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  if (values.list) {
+    for (const [name, { about }] of SUBJECTS) process.stdout.write(`${name.padEnd(14)}${about}\n`);
+    process.exit(0);
+  }
+  const unknown = positionals.filter((name) => !SUBJECTS.has(name));
+  if (unknown.length > 0) {
+    process.stderr.write(`unknown: ${unknown.join(', ')}; there are: ${[...SUBJECTS.keys()].join(', ')}\n`);
+    process.exit(2);
+  }
+  return positionals.length === 0 ? [...SUBJECTS.keys()] : [...new Set(positionals)];
+}

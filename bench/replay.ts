@@ -14,7 +14,7 @@ import { systemClock } from '../src/lib/clock.ts';
 import { nodeDisk } from '../src/lib/disk.ts';
 import { CommandLog } from '../src/log/log.ts';
 import { replay } from '../src/log/replay.ts';
-import { EVENT } from './subjects.ts';
+import { EVENT } from './event.ts';
 
 const EVENTS = Number(process.argv[2] ?? 1_000_000);
 const SERVICES = 200;

@@ -1,0 +1,65 @@
+/** Ours against a peer: the rows that come of it. */
+import type { Load } from '../load/load.ts';
+import { wrkLoad } from '../load/wrk.ts';
+import { duel, type Figures } from '../measure/duel.ts';
+import type { RatioRow } from '../report/row.ts';
+
+/** How long and how often: the whole run is to take minutes. */
+export const SECONDS = 3;
+export const ROUNDS = 3;
+
+export interface Against {
+  readonly what: string;
+  readonly peerName: string;
+  readonly least: number;
+  readonly aim: number;
+}
+
+interface Server {
+  readonly port: number;
+  readonly pid: number;
+}
+
+/** One load on both, by wrk; a peer that wants something else is sent `peerLoad`. */
+export async function wrkDuel(
+  against: Against,
+  ours: Server,
+  peer: Server,
+  load: Load,
+  peerLoad: Load = load,
+): Promise<RatioRow[]> {
+  const contenders = {
+    peer: { pid: peer.pid, run: () => wrkLoad({ ...peerLoad, port: peer.port }) },
+    ours: { pid: ours.pid, run: () => wrkLoad({ ...load, port: ours.port }) },
+  };
+  const figures = await duel(contenders, ROUNDS);
+  return [
+    costRow(against, figures.ours, figures.peer),
+    throughputRow(against, `wrk -c ${load.connections}`, figures.ours, figures.peer),
+  ];
+}
+
+export function costRow({ what, peerName, least, aim }: Against, ours: Figures, peer: Figures): RatioRow {
+  return {
+    type: 'speed',
+    what: `${what}: cost of a request`,
+    unit: 'µs CPU',
+    ours: ours.cpuMicros,
+    peer: { name: peerName, figure: peer.cpuMicros },
+    least,
+    aim,
+  };
+}
+
+export function throughputRow(against: Against, load: string, ours: Figures, peer: Figures): RatioRow {
+  const { what, peerName, least, aim } = against;
+  return {
+    type: 'speed',
+    what: `${what}: ${load}`,
+    unit: 'requests/s',
+    ours: ours.perSecond,
+    peer: { name: peerName, figure: peer.perSecond },
+    least,
+    aim,
+  };
+}

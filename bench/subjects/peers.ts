@@ -1,0 +1,58 @@
+/** POST /v1/events in `write` mode, against servers that a user might have instead. */
+import { EVENT } from '../event.ts';
+import { eventLoad } from '../load/load.ts';
+import { WRK_MISSING, wrkLoad } from '../load/wrk.ts';
+import { duel } from '../measure/duel.ts';
+import { ALERTMANAGER_MISSING, alertBody, startAlertmanager } from '../peers/alertmanager.ts';
+import { startFastify } from '../peers/fastify.ts';
+import { REDIS_MISSING, startRedis, xaddLoad } from '../peers/redis.ts';
+import { startForeshock } from '../servers/foreshock.ts';
+import type { Findings, Scope } from '../subject.ts';
+import { costRow, ROUNDS, SECONDS, throughputRow, wrkDuel } from './against.ts';
+
+const WHAT = 'POST /v1/events, write';
+const CONNECTIONS = 64;
+/** redis-benchmark counts requests, not seconds: about as long as the others take. */
+const XADDS = 200_000;
+
+export async function fastify(scope: Scope): Promise<Findings> {
+  if (WRK_MISSING !== undefined) return { rows: [], skipped: [WRK_MISSING] };
+  const ours = scope.add(await startForeshock());
+  const peer = scope.add(await startFastify());
+  const against = { what: WHAT, peerName: 'Fastify, stores nothing', least: 1.4, aim: 1.8 };
+  return { rows: await wrkDuel(against, ours, peer, eventLoad(ours, EVENT, CONNECTIONS, SECONDS)) };
+}
+
+export async function alertmanager(scope: Scope): Promise<Findings> {
+  const missing = WRK_MISSING ?? ALERTMANAGER_MISSING;
+  if (missing !== undefined) return { rows: [], skipped: [missing] };
+  const ours = scope.add(await startForeshock());
+  const peer = scope.add(await startAlertmanager());
+  const against = { what: WHAT, peerName: 'Alertmanager, an alert a POST', least: 3, aim: 4 };
+  const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
+  const alert = { ...load, paths: ['/api/v2/alerts'] as const, body: alertBody(EVENT.length) };
+  return { rows: await wrkDuel(against, ours, peer, load, alert) };
+}
+
+export async function redis(scope: Scope): Promise<Findings> {
+  const missing = WRK_MISSING ?? REDIS_MISSING;
+  if (missing !== undefined) return { rows: [], skipped: [missing] };
+  const ours = scope.add(await startForeshock());
+  const peer = scope.add(await startRedis());
+  const xadds = { event: EVENT, connections: CONNECTIONS, requests: XADDS };
+  const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
+  const figures = await duel(
+    {
+      redis: { pid: peer.pid, run: () => xaddLoad(peer, xadds) },
+      ours: { pid: ours.pid, run: () => wrkLoad(load) },
+    },
+    ROUNDS,
+  );
+  const against = { what: WHAT, peerName: 'Redis XADD', least: 0.5, aim: 0.7 };
+  return {
+    rows: [
+      costRow(against, figures.ours, figures.redis),
+      throughputRow(against, `wrk / redis-benchmark -c ${CONNECTIONS}`, figures.ours, figures.redis),
+    ],
+  };
+}
