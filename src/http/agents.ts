@@ -42,10 +42,10 @@ export function listAgents(api: Api, { exchange, key }: KeyCall): void {
 }
 
 /** GET /v1/agents/{id} */
-export function showAgent(api: Api, { exchange, key, params, head }: KeyCall): void {
+export function showAgent(api: Api, { exchange, key, params, query }: KeyCall): void {
   const id = parseUuid(params[0] ?? '');
   if (id === undefined) return exchange.reject(NOT_FOUND);
-  const request = readEventLogRequest(new URLSearchParams(head.query));
+  const request = readEventLogRequest(new URLSearchParams(query));
   if ('type' in request) return exchange.reject(request);
   reply(exchange, show(api.queries.agent(key.tenantId, id, request)));
 }

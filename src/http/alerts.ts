@@ -7,8 +7,8 @@ import { filterIn, pageIn } from './paging.ts';
 import type { KeyCall } from './route.ts';
 
 /** GET /v1/alerts */
-export function listAlerts(api: Api, { exchange, key, head }: KeyCall): void {
-  const request = readAlertsRequest(new URLSearchParams(head.query));
+export function listAlerts(api: Api, { exchange, key, query }: KeyCall): void {
+  const request = readAlertsRequest(new URLSearchParams(query));
   if ('type' in request) return exchange.reject(request);
   reply(exchange, show(api.queries.alerts(key.tenantId, request)));
 }

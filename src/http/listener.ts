@@ -23,12 +23,12 @@ import {
 import type { Clock } from '../lib/clock.ts';
 import { readStrictJson } from '../lib/json.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
-import { authenticate, type KeyDirectory } from './authentication.ts';
+import { Authenticator, type KeyDirectory } from './authentication.ts';
 import { readBody } from './body.ts';
 import { Exchange } from './exchange.ts';
 import { isJsonType, type RequestHead, readHead } from './request.ts';
 import { options } from './responses.ts';
-import type { BytesRoute, KeyRoute, Route } from './route.ts';
+import type { BytesRoute, Call, KeyRoute, Route } from './route.ts';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -84,6 +84,7 @@ export function listen(settings: ListenerOptions): Promise<Listener> {
 
 class HttpServer implements Listener {
   readonly #options: ListenerOptions;
+  readonly #authenticator: Authenticator;
   readonly #app = App();
   readonly #waiting = new Map<Exchange, number>();
   #socket: us_listen_socket | undefined;
@@ -93,6 +94,7 @@ class HttpServer implements Listener {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
+    this.#authenticator = new Authenticator(options.keys);
     this.#route();
     this.#sweep();
   }
@@ -163,36 +165,32 @@ class HttpServer implements Listener {
 
   #take(res: HttpResponse, req: HttpRequest, route: Route, paramCount: number, isHead: boolean): void {
     this.#open(res, req, isHead, (exchange, head) => {
-      if (route.access === 'public') return route.handle({ exchange, head, params: [] });
+      if (route.access === 'public') return route.handle({ exchange, head, params: [], query: '' });
       const closed = this.#options.unavailable();
       if (closed !== undefined) return exchange.reject(closed);
       const params: string[] = [];
       for (let index = 0; index < paramCount; index += 1) params.push(req.getParameter(index) ?? '');
+      const query = route.method === 'GET' ? req.getQuery() : '';
       if (route.access === 'webhook-token') {
-        const refused = route.admit({ exchange, head, params });
+        const refused = route.admit({ exchange, head, params, query });
         if (refused !== undefined) return exchange.reject(refused);
         const maxBytes = this.#options.maxWebhookBodyBytes;
         readBody(res, exchange, { maxBytes, contentLength: head.contentLength }, (body) => {
-          route.handle({ exchange, head, params, body });
+          route.handle({ exchange, head, params, query, body });
           this.#awaitAnswer(exchange);
         });
         return;
       }
-      this.#takeFromKeyHolder(res, route, exchange, head, params);
+      this.#takeFromKeyHolder(res, route, { exchange, head, params, query });
     });
   }
 
-  #takeFromKeyHolder(
-    res: HttpResponse,
-    route: KeyRoute | BytesRoute,
-    exchange: Exchange,
-    head: RequestHead,
-    params: readonly string[],
-  ): void {
-    const key = authenticate(head.authorization, route.access, this.#options.keys);
+  #takeFromKeyHolder(res: HttpResponse, route: KeyRoute | BytesRoute, call: Call): void {
+    const { exchange, head } = call;
+    const key = this.#authenticator.authenticate(head.authorization, route.access);
     if ('type' in key) return exchange.reject(key);
     if (route.body === 'none') {
-      route.handle({ exchange, head, params, key, json: undefined });
+      route.handle({ ...call, key, json: undefined });
       this.#awaitAnswer(exchange);
       return;
     }
@@ -201,7 +199,7 @@ class HttpServer implements Listener {
       readBody(res, exchange, { maxBytes, contentLength: head.contentLength }, (body) => {
         const refused = route.refuseType(head.contentType);
         if (refused !== undefined) return exchange.reject(refused);
-        route.handle({ exchange, head, params, key, body });
+        route.handle({ ...call, key, body });
         this.#awaitAnswer(exchange);
       });
       return;
@@ -211,7 +209,7 @@ class HttpServer implements Listener {
       if (!isJsonType(head.contentType)) return exchange.reject(NOT_JSON);
       const reading = readStrictJson(body, LIMITS.jsonDepth);
       if (reading.type === 'refused') return exchange.reject(badInput(reading.detail));
-      route.handle({ exchange, head, params, key, json: reading.value });
+      route.handle({ ...call, key, json: reading.value });
       this.#awaitAnswer(exchange);
     });
   }

@@ -12,6 +12,8 @@ export interface Call {
   readonly head: RequestHead;
   /** The path's parameters, in order, as they came. */
   readonly params: readonly string[];
+  /** What follows the question mark, for GET alone: nothing else takes parameters there. */
+  readonly query: string;
 }
 
 export interface KeyCall extends Call {
