@@ -27,10 +27,12 @@ export function carryOut(
   answer: () => Response | Rejection,
 ): void {
   api.pipeline.submit(command, (outcome) => {
-    exchange.guard(() => {
+    try {
       if (outcome.type === 'rejection') exchange.reject(outcome);
       else reply(exchange, answer());
-    });
+    } catch (error) {
+      exchange.threw(error);
+    }
   });
 }
 

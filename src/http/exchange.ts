@@ -50,19 +50,28 @@ export class Exchange {
 
   /** Runs a step that uWebSockets.js called for: it has corked the socket, so writes go out together. */
   within(step: () => void): void {
-    this.#inCallback = true;
-    this.guard(step);
-    this.#inCallback = false;
-  }
-
-  /** Runs a step whose failure is ours and answered with 500. */
-  guard(step: () => void): void {
+    this.enter();
     try {
       step();
     } catch (error) {
-      this.#onThrow(error, this.requestId);
-      this.fail();
+      this.threw(error);
     }
+    this.leave();
+  }
+
+  /** `within`, in pieces: for a caller that is on the way of every ingest, and saves a closure. */
+  enter(): void {
+    this.#inCallback = true;
+  }
+
+  leave(): void {
+    this.#inCallback = false;
+  }
+
+  /** What a step threw is our mistake, answered with 500. */
+  threw(error: unknown): void {
+    this.#onThrow(error, this.requestId);
+    this.answer(failure(this.#wantsJson, this.requestId));
   }
 
   answer(response: Response): void {
@@ -76,10 +85,6 @@ export class Exchange {
     this.answer(errorResponse(rejection, this.#wantsJson, this.requestId, extra));
   }
 
-  fail(): void {
-    this.answer(failure(this.#wantsJson, this.requestId));
-  }
-
   /** Closes the connection at once, whatever else stands in its buffer. */
   drop(): void {
     if (!this.#open) return;
@@ -91,7 +96,7 @@ export class Exchange {
     const res = this.#res;
     const { status, headers, body } = response;
     res.writeStatus(statusLine(status)).writeHeader('X-Request-Id', this.requestId);
-    for (const [name, value] of headers) res.writeHeader(name, value);
+    for (const header of headers) res.writeHeader(header[0], header[1]);
     // Called with any argument, it would write a Content-Length of its own and leave the answer pending.
     if (status === 204 || this.#isHead) {
       if (this.#closeAfter) res.writeHeader('Connection', 'close');

@@ -55,8 +55,12 @@ const EXTRA_HEADERS: { readonly [K in RejectionKind]?: Headers } = {
   unavailable: [['Retry-After', RETRY_AFTER_SECONDS]],
 };
 
+const STATUS_LINES = new Map(
+  Object.entries(REASONS).map(([status, reason]) => [Number(status), `${status} ${reason}`]),
+);
+
 export function statusLine(status: Status): string {
-  return `${status} ${REASONS[status]}`;
+  return STATUS_LINES.get(status) ?? String(status);
 }
 
 /** `body` is JSON text. */
