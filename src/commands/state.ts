@@ -50,6 +50,11 @@ export interface ChangeListener {
   changed(tenantId: TenantId, table: 'agents' | 'services' | 'integrations', id: string): void;
 }
 
+/** A chunk is given back in no time, but may take the pages of many others with it. */
+const STEPS_PER_CHUNK = 4;
+/** A sweep goes on at once while more than one in so many of the events held is stale. */
+const STALE_PART = 8;
+
 export class State {
   readonly tenants = new Map<TenantId, Tenant>();
   readonly tenantsByName = new Map<string, Tenant>();
@@ -124,10 +129,14 @@ export class State {
   }
 
   /**
-   * Gives back the memory of events that have expired, at most `limit` chunks of it; true when none is left.
-   * Nothing a reader sees depends on it.
+   * Gives back the memory of events that have expired, in at most `limit` steps of each kind of work. True when what is left can wait for the next call. Nothing a reader sees depends
+   * on it.
    */
   reclaim(nowMs: number, limit: number): boolean {
-    return this.#expiries.advance(nowMs, (chunk) => this.live.reclaim(chunk, nowMs), limit);
+    const chunks = Math.ceil(limit / STEPS_PER_CHUNK);
+    const isAllFreed = this.#expiries.advance(nowMs, (chunk) => this.live.reclaim(chunk, nowMs), chunks);
+    const isAllSwept = this.live.sweep(nowMs, limit);
+    // To chase the last of them round and round all windows would cost more than they do.
+    return isAllFreed && (isAllSwept || this.live.stale * STALE_PART < this.live.held);
   }
 }
