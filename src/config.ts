@@ -4,6 +4,7 @@ import type { Durability } from './commands/durability.ts';
 import { MAX_SEGMENT_BYTES } from './log/position.ts';
 import { MAX_PAYLOAD_BYTES } from './log/record.ts';
 import { HEADER_BYTES } from './log/segment.ts';
+import type { AllowEntry } from './outbound/allow-entry.ts';
 
 export interface Settings {
   readonly host: string;
@@ -15,6 +16,11 @@ export interface Settings {
   readonly durability: Durability;
   /** How long events stay in their agent's event log. */
   readonly retentionSeconds: number;
+  /** What calls to tools may reach beside public addresses. */
+  readonly outboundAllow: readonly AllowEntry[];
+  /** The operator's choice alone: an integration's secrets go there. */
+  readonly pagerdutyApiUrl: string;
+  readonly pagerdutyEventsUrl: string;
   /** An agent not seen for this long is stale. */
   readonly agentStaleAfterSeconds: number;
   /** Live events that the window of a service holds at most. */
@@ -37,6 +43,9 @@ export const DEFAULTS = {
   baseUrl: null,
   durability: 'write',
   retentionSeconds: 24 * 3600,
+  outboundAllow: [],
+  pagerdutyApiUrl: 'https://api.pagerduty.com',
+  pagerdutyEventsUrl: 'https://events.pagerduty.com',
   agentStaleAfterSeconds: 120,
   windowMaxEvents: 10_000,
   windowMaxBytes: 8 * 1024 * 1024,

@@ -19,6 +19,7 @@ import { CommandLog } from './log/log.ts';
 import type { LogPosition } from './log/position.ts';
 import type { ReplayProgress } from './log/replay.ts';
 import { LOG_ID_BYTES } from './log/segment.ts';
+import type { ReadRecord } from './queries/event-log.ts';
 import { describe, Queries } from './queries/queries.ts';
 import { Snapshots } from './snapshots/snapshots.ts';
 
@@ -45,6 +46,8 @@ export interface Engine {
   readonly state: State;
   readonly pipeline: Pipeline;
   readonly queries: Queries;
+  readonly time: Pick<Clock, 'now'>;
+  readonly readRecord: ReadRecord;
   /** The log was closed in order before. */
   readonly cleanShutdown: boolean;
   /** Commands replayed from the log. */
@@ -116,11 +119,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   });
   stops.push(() => pipeline.close());
 
+  const readRecord: ReadRecord = (position) => log.read(position as LogPosition);
   const queries = new Queries({
     state,
     snapshots,
     time,
-    readRecord: (position) => log.read(position as LogPosition),
+    readRecord,
     baseUrl,
     agentStaleAfterMs: settings.agentStaleAfterSeconds * 1000,
   });
@@ -150,6 +154,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     state,
     pipeline,
     queries,
+    time,
+    readRecord,
     replayed,
     cleanShutdown: read.cleanShutdown,
     notices: [...passedOver, ...read.mended, ...clockNotice(time)],

@@ -10,13 +10,14 @@ import { listen } from './http/listener.ts';
 import { routes } from './http/routes.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Disk } from './lib/disk.ts';
-import { type Entropy, randomIds } from './lib/entropy.ts';
+import { type Entropy, randomFraction, randomIds } from './lib/entropy.ts';
 import { Late } from './lib/late.ts';
 import type { Logger } from './lib/logger.ts';
 import type { Scheduler } from './lib/scheduler.ts';
 import { StopStack } from './lib/stop-stack.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { ReplayProgress } from './log/replay.ts';
+import { startReactors } from './reactors/reactors.ts';
 
 export interface ServerDependencies {
   readonly disk: Disk;
@@ -55,6 +56,8 @@ export async function startServer(
   const { disk, clock, scheduler, entropy, logger, onFatal } = dependencies;
   checkSettings(settings);
   const stops = new StopStack();
+  const onTrouble = (error: unknown) =>
+    logger.error({ err: error }, 'something went wrong; nothing is lost by it');
   try {
     disk.makeDirectory(settings.dataDirectory);
     const socket = await claimDirectory(settings.dataDirectory);
@@ -92,7 +95,7 @@ export async function startServer(
         baseUrl: () => baseUrl,
         onFatal,
         makeCheckpoint: makeCheckpointOnThread,
-        onTrouble: (error) => logger.error({ err: error }, 'something went wrong; nothing is lost by it'),
+        onTrouble,
         onWriteTrouble: (reason) => {
           if (reason === undefined) logger.info('writes are tried again');
           else logger.error({ reason }, 'writes are not taken');
@@ -110,6 +113,19 @@ export async function startServer(
     const admin: AdminOptions = { state, pipeline, entropy };
     const firstKeys = await createFirstKeys(admin);
     serveAdmin(socket, (request) => administer(admin, request));
+
+    const reactors = startReactors({
+      ...engine.value,
+      scheduler,
+      random: () => randomFraction(entropy),
+      baseUrl: () => baseUrl,
+      outboundAllow: settings.outboundAllow,
+      pagerdutyApiUrl: settings.pagerdutyApiUrl,
+      pagerdutyEventsUrl: settings.pagerdutyEventsUrl,
+      agentStaleAfterMs: settings.agentStaleAfterSeconds * 1000,
+      onTrouble,
+    });
+    stops.push(() => reactors.stop());
 
     lifecycle.serving();
     stops.push(async () => {

@@ -12,6 +12,15 @@ export interface AgentContext {
   readonly version: string | null;
   readonly registeredAtMs: number;
   readonly lastSeenAtMs: number;
+  /** Not heard of for too long, and how it was called when that was found; null while it is live. */
+  readonly stale: StaleSpell | null;
+}
+
+export interface StaleSpell {
+  readonly sinceMs: number;
+  readonly name: string;
+  readonly hostname: string;
+  readonly lastSeenAtMs: number;
 }
 
 export interface AgentInput {
@@ -29,7 +38,8 @@ export type AgentEvent =
       readonly atMs: number;
     }
   /** A heartbeat, or events, which count as one. */
-  | { readonly type: 'seen'; readonly atMs: number };
+  | { readonly type: 'seen'; readonly atMs: number }
+  | { readonly type: 'became-stale'; readonly atMs: number };
 
 export type AgentActor = VirtualActor<AgentContext, AgentEvent, AgentInput>;
 
@@ -42,9 +52,18 @@ function transition(agent: AgentContext, event: AgentEvent): AgentContext {
         givenName: event.name ?? agent.givenName,
         version: event.version ?? agent.version,
         lastSeenAtMs: event.atMs,
+        stale: null,
       };
     case 'seen':
-      return { ...agent, lastSeenAtMs: event.atMs };
+      return { ...agent, lastSeenAtMs: event.atMs, stale: null };
+    case 'became-stale': {
+      if (agent.stale !== null) return agent;
+      const { givenName, hostname, lastSeenAtMs } = agent;
+      return {
+        ...agent,
+        stale: { sinceMs: event.atMs, name: givenName ?? hostname, hostname, lastSeenAtMs },
+      };
+    }
   }
 }
 
@@ -57,6 +76,7 @@ function unregistered({ input }: { input: AgentInput }): AgentContext {
     version: null,
     registeredAtMs: input.atMs,
     lastSeenAtMs: input.atMs,
+    stale: null,
   };
 }
 

@@ -10,11 +10,12 @@
  * by id: the same events give the same answer, in whatever order they are handed over.
  */
 import type { Candidate, CandidateReason, PastEvent } from '../domain/alert.ts';
+import { isChange } from '../domain/event.ts';
 import { reachedServices, type Surroundings } from './dependencies.ts';
 import { type IdenticalEvents, identicalEvents } from './identical-events.ts';
 import { noiseOf } from './noise.ts';
 import { type Named, sameEntityTest } from './same-entity.ts';
-import { type Evidence, isChange, scoreOf } from './score.ts';
+import { type Evidence, scoreOf } from './score.ts';
 
 export interface AlertStart extends Named {
   readonly startedAtMs: number;

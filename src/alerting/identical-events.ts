@@ -14,7 +14,7 @@
  * What came before the start goes before what came after it.
  */
 import type { PastEvent } from '../domain/alert.ts';
-import { isChange } from './score.ts';
+import { isChange } from '../domain/event.ts';
 
 export interface IdenticalEvents {
   /** The one that stands for them all. */

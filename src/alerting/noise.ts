@@ -6,7 +6,8 @@
  * `Scaled up replica set checkout-api-6b9f8d from 3 to 5`. Only from 0 is that a new revision on its way.
  */
 import type { PastEvent } from '../domain/alert.ts';
-import { isChange, type Noise } from './score.ts';
+import { isChange } from '../domain/event.ts';
+import type { Noise } from './score.ts';
 
 const AUTOSCALER =
   /\b(?:horizontal-?pod-?autoscaler|vertical-?pod-?autoscaler|cluster-?autoscaler|autoscal(?:er|ing)|hpa|vpa|keda|karpenter)\b/i;

@@ -21,7 +21,7 @@
  *     | repetition | 10 / (9 + occurrences), at least 0.3: two reports of one deploy are as good as one, twenty  |
  *     |            | restarts are a state of things rather than news                                             |
  */
-import type { EventType } from '../domain/event.ts';
+import { type EventType, isChange } from '../domain/event.ts';
 
 /** What looks like a change and is none worth a page. */
 export type Noise = 'unchanged' | 'autoscaling';
@@ -71,11 +71,6 @@ const HALF_AFTER_REPETITIONS = 10;
 const LEAST_REPETITION = 0.3;
 /** Scores are given, and compared, with three decimals: what readers see is what the order follows. */
 const DECIMALS = 1000;
-
-/** Whether it is something that was done, and not something that happened. */
-export function isChange(eventType: EventType): boolean {
-  return eventType === 'deploy' || eventType === 'flag_change';
-}
 
 export function scoreParts(evidence: Evidence): ScoreParts {
   const minutes = Math.abs(evidence.ageMs) / 60_000;

@@ -1,5 +1,6 @@
 /** How the values of flags are read. A flag's environment variable is FORESHOCK_ and its name in capitals. */
 import { InvalidArgumentError, Option } from 'commander';
+import { type AllowEntry, parseAllowEntry } from '../outbound/allow-entry.ts';
 
 const UNITS: ReadonlyMap<string, number> = new Map([
   ['s', 1],
@@ -43,6 +44,16 @@ export function httpUrl(text: string): string {
     );
   }
   return (url.origin + url.pathname).replace(/\/+$/, '');
+}
+
+/** Entries apart by commas, as an environment variable gives them, or the flag given again and again. */
+export function allowEntries(text: string, before: readonly AllowEntry[] = []): readonly AllowEntry[] {
+  const entries = text.split(',').map((part) => {
+    const reading = parseAllowEntry(part);
+    if (reading.type === 'refused') throw new InvalidArgumentError(`${part.trim()}: ${reading.detail}.`);
+    return reading.entry;
+  });
+  return [...before, ...entries];
 }
 
 /** An option that can also be given as FORESHOCK_<FLAG>. */

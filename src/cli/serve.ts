@@ -8,8 +8,9 @@ import { nodeDisk } from '../lib/disk.ts';
 import { systemEntropy } from '../lib/entropy.ts';
 import { systemLogger } from '../lib/logger.ts';
 import { eventLoop } from '../lib/scheduler.ts';
+import type { AllowEntry } from '../outbound/allow-entry.ts';
 import { type RunningServer, startServer } from '../server.ts';
-import { durationSeconds, httpUrl, integer, nonEmpty, option } from './options.ts';
+import { allowEntries, durationSeconds, httpUrl, integer, nonEmpty, option } from './options.ts';
 import { print } from './output.ts';
 import { progressBar } from './progress.ts';
 
@@ -24,6 +25,9 @@ interface ServeFlags {
   readonly windowMaxEvents: number;
   readonly windowMaxBytes: number;
   readonly maxBodyBytes: number;
+  readonly outboundAllow: readonly AllowEntry[];
+  readonly pagerdutyApiUrl: string;
+  readonly pagerdutyEventsUrl: string;
   readonly maxBatchBytes: number;
   readonly maxWebhookBodyBytes: number;
   readonly segmentBytes: number;
@@ -65,6 +69,27 @@ export function serveCommand(): Command {
       option('--agent-stale-after <duration>', 'an agent not seen for this long is stale')
         .default(DEFAULTS.agentStaleAfterSeconds, '120s')
         .argParser(durationSeconds),
+    )
+    .addOption(
+      option(
+        '--outbound-allow <entries>',
+        'hosts, addresses or networks that integrations may call though they are not public',
+      )
+        .default(DEFAULTS.outboundAllow, 'public addresses only')
+        .argParser(allowEntries),
+    )
+    .addOption(
+      option('--pagerduty-api-url <url>', "PagerDuty's REST API: https://api.eu.pagerduty.com for the EU")
+        .default(DEFAULTS.pagerdutyApiUrl)
+        .argParser(httpUrl),
+    )
+    .addOption(
+      option(
+        '--pagerduty-events-url <url>',
+        "PagerDuty's Events API: https://events.eu.pagerduty.com for the EU",
+      )
+        .default(DEFAULTS.pagerdutyEventsUrl)
+        .argParser(httpUrl),
     )
     .addOption(
       option('--window-max-events <number>', 'live events a service holds at most')
@@ -127,6 +152,9 @@ function settingsOf(flags: ServeFlags): Settings {
     durability: flags.durability,
     retentionSeconds: flags.retention,
     agentStaleAfterSeconds: flags.agentStaleAfter,
+    outboundAllow: flags.outboundAllow,
+    pagerdutyApiUrl: flags.pagerdutyApiUrl,
+    pagerdutyEventsUrl: flags.pagerdutyEventsUrl,
     windowMaxEvents: flags.windowMaxEvents,
     windowMaxBytes: flags.windowMaxBytes,
     maxBodyBytes: flags.maxBodyBytes,

@@ -12,19 +12,29 @@ import type {
   CreateTenant,
   DeleteIntegration,
   Heartbeat,
-  ReceiveDelivery,
   RegisterAgent,
   RevokeKey,
   RotateToken,
   Stamp,
 } from '../domain/command.ts';
+import { isChange } from '../domain/event.ts';
 import { agentIdOf, serviceIdOf } from '../domain/ids.ts';
 import { AGENT_NOT_REGISTERED, type Rejection } from '../domain/rejection.ts';
 import type { EventCursor } from '../events/cursor.ts';
 import { decodeCommand, eventsIn } from '../log/command-codec.ts';
 import type { LoggedRecord } from '../log/replay.ts';
+import {
+  agentReturns,
+  correlateAlert,
+  finishAttempt,
+  markAgentStale,
+  processDelivery,
+  receiveDelivery,
+  startAttempt,
+  wantChangeEvents,
+} from './apply-alerts.ts';
 import { refusal } from './refusal.ts';
-import type { Service, State, Tenant } from './state.ts';
+import type { Agent, Service, State, Tenant } from './state.ts';
 
 export interface Applied {
   readonly type: 'applied';
@@ -77,7 +87,22 @@ export function apply(state: State, record: LoggedRecord): Outcome {
       rotateToken(state, tenant, command);
       break;
     case 'receive-delivery':
-      receiveDelivery(tenant, command);
+      receiveDelivery(tenant, command, stamp);
+      break;
+    case 'process-delivery':
+      processDelivery(tenant, command, stamp);
+      break;
+    case 'correlate-alert':
+      correlateAlert(tenant, command, stamp);
+      break;
+    case 'mark-agent-stale':
+      markAgentStale(tenant, command, stamp);
+      break;
+    case 'start-attempt':
+      startAttempt(tenant, command, stamp);
+      break;
+    case 'finish-attempt':
+      finishAttempt(tenant, command, stamp);
       break;
   }
   return APPLIED;
@@ -106,6 +131,9 @@ function recordEvents(state: State, cursor: EventCursor, { stamp, position }: Lo
       detailsEnd: cursor.detailsEnd,
     });
     const eventNumber = tenant.eventCount;
+    if (tenant.changeListeners.length > 0 && isChange(eventType)) {
+      wantChangeEvents(tenant, cursor.event(), eventNumber, atMs);
+    }
     agent.history.append({
       eventNumber,
       receivedAtMs: atMs,
@@ -116,7 +144,7 @@ function recordEvents(state: State, cursor: EventCursor, { stamp, position }: Lo
       eventType,
     });
   }
-  agent.actor.send({ type: 'seen', atMs });
+  seen(tenant, agent, atMs);
   return APPLIED;
 }
 
@@ -127,13 +155,20 @@ function firstSeen(state: State, tenant: Tenant, { serviceName: name, agentId }:
 }
 
 function heartbeat(tenant: Tenant, { agentId }: Heartbeat, { atMs }: Stamp): void {
-  tenant.agents.get(agentId)?.actor.send({ type: 'seen', atMs });
+  const agent = tenant.agents.get(agentId);
+  if (agent !== undefined) seen(tenant, agent, atMs);
+}
+
+function seen(tenant: Tenant, agent: Agent, atMs: number): void {
+  if (agent.actor.context.stale !== null) agentReturns(tenant, agent, atMs);
+  agent.actor.send({ type: 'seen', atMs });
 }
 
 function registerAgent(state: State, tenant: Tenant, command: RegisterAgent, { atMs }: Stamp): void {
   const { agentId, keyId, hostname, name, version } = command;
   const known = tenant.agents.get(agentId);
   const agent = known ?? state.addAgent(tenant, agentId, agentBehaviour.spawn({ id: agentId, keyId, atMs }));
+  agentReturns(tenant, agent, atMs);
   const registered: AgentEvent = { type: 'registered', hostname, name, version, atMs };
   agent.actor.send(registered);
   state.changes.changed(tenant.id, 'agents', agentId);
@@ -166,7 +201,7 @@ function createIntegration(state: State, tenant: Tenant, command: CreateIntegrat
 function configureIntegration(state: State, tenant: Tenant, command: ConfigureIntegration): void {
   const { integrationId, configJson } = command;
   tenant.integrations.get(integrationId)?.send({ type: 'configured', configJson });
-  state.changes.changed(tenant.id, 'integrations', integrationId);
+  state.integrationChanged(tenant, integrationId);
 }
 
 function deleteIntegration(state: State, tenant: Tenant, { integrationId }: DeleteIntegration): void {
@@ -175,7 +210,9 @@ function deleteIntegration(state: State, tenant: Tenant, { integrationId }: Dele
   integration.send({ type: 'deleted' });
   tenant.integrations.delete(integrationId);
   state.integrationsByToken.delete(integration.context.token);
-  state.changes.changed(tenant.id, 'integrations', integrationId);
+  tenant.inbox.forget(integrationId);
+  tenant.outbox.forget(integrationId);
+  state.integrationChanged(tenant, integrationId);
 }
 
 function rotateToken(state: State, tenant: Tenant, { integrationId, token }: RotateToken): void {
@@ -185,8 +222,4 @@ function rotateToken(state: State, tenant: Tenant, { integrationId, token }: Rot
   integration.send({ type: 'token-rotated', token });
   state.integrationsByToken.set(token, integration);
   state.changes.changed(tenant.id, 'integrations', integrationId);
-}
-
-function receiveDelivery(tenant: Tenant, { integrationId }: ReceiveDelivery): void {
-  tenant.integrations.get(integrationId)?.send({ type: 'delivery-received' });
 }

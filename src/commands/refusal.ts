@@ -4,8 +4,16 @@
  * been applied in between, and a replay must come to the same answer.
  */
 import type { Submission } from '../domain/encoded-events.ts';
-import { AGENT_NOT_REGISTERED, badInput, NOT_FOUND, type Rejection } from '../domain/rejection.ts';
+import {
+  AGENT_NOT_REGISTERED,
+  badInput,
+  NOT_FOUND,
+  type Rejection,
+  unavailable,
+} from '../domain/rejection.ts';
 import type { State } from './state.ts';
+
+const INBOX_FULL = unavailable('too many deliveries wait to be worked out; try again');
 
 export function refusal(state: State, command: Submission): Rejection | undefined {
   if (command.type === 'pass-time') return undefined;
@@ -25,8 +33,25 @@ export function refusal(state: State, command: Submission): Rejection | undefine
     case 'configure-integration':
     case 'delete-integration':
     case 'rotate-token':
-    case 'receive-delivery':
       return tenant.integrations.has(command.integrationId) ? undefined : NOT_FOUND;
+    case 'receive-delivery':
+      if (!tenant.integrations.has(command.integrationId)) return NOT_FOUND;
+      return tenant.inbox.isFull ? INBOX_FULL : undefined;
+    case 'process-delivery':
+      return tenant.inbox.pending.has(command.deliveryId) ? undefined : NOT_FOUND;
+    case 'correlate-alert':
+      return tenant.alerts.alerts.has(command.alertId) ? undefined : NOT_FOUND;
+    case 'mark-agent-stale': {
+      const agent = tenant.agents.get(command.agentId)?.actor.context;
+      const isStale = agent?.stale === null && agent.lastSeenAtMs === command.lastSeenAtMs;
+      return isStale ? undefined : NOT_FOUND;
+    }
+    case 'start-attempt': {
+      const state = tenant.outbox.deliveries.get(command.outboundId)?.state;
+      return state === 'queued' || state === 'waiting' ? undefined : NOT_FOUND;
+    }
+    case 'finish-attempt':
+      return tenant.outbox.deliveries.get(command.outboundId)?.state === 'sending' ? undefined : NOT_FOUND;
     case 'create-keys':
     case 'register-agent':
     case 'create-integration':

@@ -2,7 +2,7 @@
  * The state as rows, and back: what a checkpoint holds. Each row starts with a letter that says what it is;
  * a tenant's rows follow its own. Restoring the rows gives a state that answers every question alike.
  */
-import { agentBehaviour } from '../actors/agent.ts';
+import { agentBehaviour, type StaleSpell } from '../actors/agent.ts';
 import { IntegrationActor } from '../actors/integration.ts';
 import { serviceBehaviour } from '../actors/service.ts';
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
@@ -16,6 +16,7 @@ import {
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
 import { Fields } from '../lib/fields.ts';
 import type { LiveEvent } from '../windows/live-events.ts';
+import { dumpAlerts, restoreAlerts } from './alert-rows.ts';
 import type { Agent, Service, State, Tenant } from './state.ts';
 
 type Row = readonly unknown[];
@@ -45,12 +46,14 @@ export function* dumpState(state: State, nowMs: number): Iterable<Row> {
       const kinds = [INTEGRATION_TYPES.indexOf(type), DIRECTIONS.indexOf(direction)];
       yield [INTEGRATION, id, ...kinds, token, configJson, createdAtMs, deliveries];
     }
+    yield* dumpAlerts(tenant, nowMs);
   }
 }
 
 function* dumpAgent({ actor, history }: Agent, nowMs: number): Iterable<Row> {
-  const { id, keyId, hostname, givenName, version, registeredAtMs, lastSeenAtMs } = actor.context;
-  yield [AGENT, id, keyId, hostname, givenName, version, registeredAtMs, lastSeenAtMs];
+  const { id, keyId, hostname, givenName, version, registeredAtMs, lastSeenAtMs, stale } = actor.context;
+  const known = [id, keyId, hostname, givenName, version, registeredAtMs, lastSeenAtMs];
+  yield [AGENT, ...known, stale === null ? null : JSON.stringify(stale)];
   for (const chunk of chunks(history.entries(nowMs))) {
     yield [
       HISTORY,
@@ -123,6 +126,7 @@ export class StateRestorer {
       case INTEGRATION:
         return this.#integration(tenant, fields);
       default:
+        if (restoreAlerts(tenant, kind, fields)) return;
         throw new Error(`a row of unknown kind ${kind}`);
     }
   };
@@ -151,6 +155,7 @@ export class StateRestorer {
       version: fields.textOrNull(),
       registeredAtMs: fields.number(),
       lastSeenAtMs: fields.number(),
+      stale: fields.jsonOrNull<StaleSpell>(),
     };
     const actor = agentBehaviour.restore({ id, keyId: context.keyId, atMs: context.registeredAtMs }, context);
     this.#state.addAgent(tenant, id, actor);

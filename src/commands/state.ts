@@ -6,11 +6,15 @@ import type { AgentActor } from '../actors/agent.ts';
 import type { IntegrationActor } from '../actors/integration.ts';
 import type { ServiceActor } from '../actors/service.ts';
 import type { AgentId, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
+import { sendsOf } from '../domain/integration-config.ts';
 import type { ApiKey } from '../domain/key.ts';
 import { type TimerHandle, TimerWheel } from '../timers/wheel.ts';
 import type { Chunk } from '../windows/arena.ts';
 import { AgentHistory } from '../windows/history.ts';
 import { LiveEvents, type Window } from '../windows/live-events.ts';
+import { AlertBook } from './alert-book.ts';
+import { Inbox } from './inbox.ts';
+import { Outbox } from './outbox.ts';
 
 export interface Agent {
   readonly actor: AgentActor;
@@ -34,6 +38,11 @@ export interface Tenant {
   readonly integrations: Map<IntegrationId, IntegrationActor>;
   /** Events recorded so far: an event's number within its tenant, from which its id is made. */
   eventCount: number;
+  readonly inbox: Inbox;
+  readonly alerts: AlertBook;
+  readonly outbox: Outbox;
+  /** Integrations that want to be told of changes; an ingest asks for nothing but whether there are any. */
+  changeListeners: readonly IntegrationActor[];
 }
 
 export interface StateLimits {
@@ -92,6 +101,10 @@ export class State {
       servicesByName: new Map(),
       integrations: new Map(),
       eventCount: 0,
+      inbox: new Inbox(),
+      alerts: new AlertBook(),
+      outbox: new Outbox(),
+      changeListeners: [],
     };
     this.tenants.set(id, tenant);
     this.tenantsByName.set(name, tenant);
@@ -121,11 +134,19 @@ export class State {
     return service;
   }
 
+  /** An integration of the tenant was made, deleted or configured anew. */
+  integrationChanged(tenant: Tenant, id: IntegrationId): void {
+    tenant.changeListeners = [...tenant.integrations.values()].filter(
+      ({ context }) => sendsOf(context).changeEvents,
+    );
+    this.changes.changed(tenant.id, 'integrations', id);
+  }
+
   addIntegration(tenant: Tenant, integration: IntegrationActor): void {
     const { id, token } = integration.context;
     tenant.integrations.set(id, integration);
     this.integrationsByToken.set(token, integration);
-    this.changes.changed(tenant.id, 'integrations', id);
+    this.integrationChanged(tenant, id);
   }
 
   /**

@@ -1,6 +1,7 @@
 /** Alerts: what a tool says is wrong, since when and with which service; and what changed just before. */
 import type { EventType } from './event.ts';
-import type { EventId } from './ids.ts';
+import type { AlertId, EventId, IntegrationId } from './ids.ts';
+import type { IntegrationType } from './integration.ts';
 
 export const ALERT_STATUSES = ['firing', 'resolved'] as const;
 export type AlertStatus = (typeof ALERT_STATUSES)[number];
@@ -69,3 +70,55 @@ export interface Candidate {
   /** Identical events that it stands for, itself among them. */
   readonly occurrences: number;
 }
+
+/** Which service an alert is about, or why that is not known. */
+export type AlertMatch =
+  | {
+      readonly type: 'matched';
+      readonly serviceName: string;
+      /** The field of the delivery that led there. */
+      readonly source: string;
+      readonly via: 'name' | 'service_map';
+      /** False where the names differ in upper and lower case. */
+      readonly exact: boolean;
+    }
+  | { readonly type: 'unmatched'; readonly reason: string };
+
+export interface Alert {
+  readonly id: AlertId;
+  /** That it came through. */
+  readonly integrationId: IntegrationId;
+  readonly tool: IntegrationType;
+  /** What its tool calls it. */
+  readonly key: string;
+  readonly title: string;
+  readonly severity: string | null;
+  readonly url: string | null;
+  readonly status: AlertStatus;
+  readonly startedAtMs: number;
+  readonly receivedAtMs: number;
+  readonly resolvedAtMs: number | null;
+  /** Resources it is about. */
+  readonly entities: readonly string[];
+  readonly match: AlertMatch;
+  /** Best first, as of its start. */
+  readonly candidates: readonly Candidate[];
+  /** Its candidates have been looked for again, when what was late had come. */
+  readonly isSettled: boolean;
+}
+
+/** What a delivery says of one alert, worked out. */
+export type AlertChange =
+  | {
+      readonly type: 'fired';
+      readonly alertId: AlertId;
+      readonly key: string;
+      readonly startedAtMs: number;
+      readonly title: string;
+      readonly severity: string | null;
+      readonly url: string | null;
+      readonly entities: readonly string[];
+      readonly match: AlertMatch;
+      readonly candidates: readonly Candidate[];
+    }
+  | { readonly type: 'resolved'; readonly key: string; readonly endedAtMs: number };

@@ -3,10 +3,12 @@
  * is nondeterministic about it (ids, tokens, key hashes); the log adds the rest, its sequence number and its
  * time. Applying the same commands to an empty state gives the same state, always.
  */
+import type { AlertChange, Candidate } from './alert.ts';
 import type { ContextEvent } from './event.ts';
-import type { AgentId, DeliveryId, IntegrationId, KeyId, TenantId } from './ids.ts';
+import type { AgentId, AlertId, DeliveryId, IntegrationId, KeyId, OutboundId, TenantId } from './ids.ts';
 import type { Direction, IntegrationType } from './integration.ts';
 import type { KeyKind } from './key.ts';
+import type { AttemptResult } from './outbound.ts';
 
 /** Of one tenant, or making one. */
 export type TenantCommand =
@@ -20,7 +22,12 @@ export type TenantCommand =
   | ConfigureIntegration
   | DeleteIntegration
   | RotateToken
-  | ReceiveDelivery;
+  | ReceiveDelivery
+  | ProcessDelivery
+  | CorrelateAlert
+  | MarkAgentStale
+  | StartAttempt
+  | FinishAttempt;
 
 export type Command = TenantCommand | PassTime;
 
@@ -118,6 +125,45 @@ export interface ReceiveDelivery {
   /** The tool's own id of the delivery, the same on its retries; null where the tool has none. */
   readonly toolDeliveryId: string | null;
   readonly bodyJson: string;
+}
+
+/** What a delivery that was received comes to: worked out beside the log, decided by being in it. */
+export interface ProcessDelivery {
+  readonly type: 'process-delivery';
+  readonly tenantId: TenantId;
+  readonly integrationId: IntegrationId;
+  readonly deliveryId: DeliveryId;
+  readonly changes: readonly AlertChange[];
+}
+
+/** The causes of an alert, looked for again when events that were late have come. */
+export interface CorrelateAlert {
+  readonly type: 'correlate-alert';
+  readonly tenantId: TenantId;
+  readonly alertId: AlertId;
+  readonly candidates: readonly Candidate[];
+}
+
+export interface MarkAgentStale {
+  readonly type: 'mark-agent-stale';
+  readonly tenantId: TenantId;
+  readonly agentId: AgentId;
+  /** When it was last seen as far as was known: where it has been seen since, it is not stale. */
+  readonly lastSeenAtMs: number;
+}
+
+/** Logged before anything is sent: after a crash it is known that it may have been. */
+export interface StartAttempt {
+  readonly type: 'start-attempt';
+  readonly tenantId: TenantId;
+  readonly outboundId: OutboundId;
+}
+
+export interface FinishAttempt {
+  readonly type: 'finish-attempt';
+  readonly tenantId: TenantId;
+  readonly outboundId: OutboundId;
+  readonly result: AttemptResult;
 }
 
 /**

@@ -17,6 +17,13 @@ export function isEventType(text: string): text is EventType {
   return eventTypeNames.has(text);
 }
 
+export type ChangeType = 'deploy' | 'flag_change';
+
+/** Whether it is something that was done, and not something that happened. */
+export function isChange(type: EventType): type is ChangeType {
+  return type === 'deploy' || type === 'flag_change';
+}
+
 export interface ContextEvent {
   /** OpenTelemetry `service.name`. */
   readonly serviceName: string;

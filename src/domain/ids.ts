@@ -16,6 +16,9 @@ export type IntegrationId = Branded<'IntegrationId'>;
 export type EventId = Branded<'EventId'>;
 /** An inbound webhook delivery that was taken. */
 export type DeliveryId = Branded<'DeliveryId'>;
+export type AlertId = Branded<'AlertId'>;
+/** Something that is to be sent to an alerting tool. */
+export type OutboundId = Branded<'OutboundId'>;
 
 export const tenantId = (uuid: string): TenantId => uuid as TenantId;
 export const keyId = (uuid: string): KeyId => uuid as KeyId;
@@ -23,6 +26,8 @@ export const agentId = (uuid: string): AgentId => uuid as AgentId;
 export const serviceId = (uuid: string): ServiceId => uuid as ServiceId;
 export const integrationId = (uuid: string): IntegrationId => uuid as IntegrationId;
 export const deliveryId = (uuid: string): DeliveryId => uuid as DeliveryId;
+export const alertId = (uuid: string): AlertId => uuid as AlertId;
+export const outboundId = (uuid: string): OutboundId => uuid as OutboundId;
 
 /** The canonical lower-case form of a UUID in any case, or undefined where the text is none. */
 export function parseUuid(text: string): string | undefined {
@@ -37,6 +42,20 @@ export function agentIdOf(tenant: TenantId, key: KeyId): AgentId {
 /** One name is one service of a tenant: UUIDv5 of the name within its tenant. */
 export function serviceIdOf(tenant: TenantId, name: string): ServiceId {
   return uuidv5(`service:${name}`, tenant) as ServiceId;
+}
+
+/**
+ * One alert of an integration: what its tool calls it, and when it started, since tools use a name again. UUIDv5.
+ *
+ * @param startedAtMs null where the tool does not say
+ */
+export function alertIdOf(integration: IntegrationId, key: string, startedAtMs: number | null): AlertId {
+  return uuidv5(`alert:${startedAtMs ?? ''}:${key}`, integration) as AlertId;
+}
+
+/** What is sent once through an integration, however often it is asked for: UUIDv5 of a text that says what it is. */
+export function outboundIdOf(integration: IntegrationId, what: string): OutboundId {
+  return uuidv5(`outbound:${what}`, integration) as OutboundId;
 }
 
 /**

@@ -3,6 +3,7 @@ import { agentId, parseUuid } from '../domain/ids.ts';
 import { badInput, NOT_FOUND, NOT_YOUR_AGENT, type Rejection } from '../domain/rejection.ts';
 import type { EventLogRequest } from '../queries/event-log.ts';
 import { type Api, carryOut, reply, show } from './api.ts';
+import { filterIn, pageIn } from './paging.ts';
 import { NO_CONTENT } from './responses.ts';
 import type { KeyCall } from './route.ts';
 import { read, registrationSchema } from './schemas.ts';
@@ -49,27 +50,11 @@ export function showAgent(api: Api, { exchange, key, params, head }: KeyCall): v
   reply(exchange, show(api.queries.agent(key.tenantId, id, request)));
 }
 
-const PER_PAGE = [10, 20, 50, 100];
-const INTEGER = /^\d{1,15}$/;
-
 function readEventLogRequest(query: URLSearchParams): EventLogRequest | Rejection {
-  const perPage = integer(query.get('per_page') ?? '10');
-  if (perPage === undefined || !PER_PAGE.includes(perPage)) {
-    return badInput(`per_page must be one of ${PER_PAGE.join(', ')}`);
-  }
-  const page = integer(query.get('page') ?? '1');
-  if (page === undefined || page < 1) return badInput('page must be an integer from 1');
-  const eventType = filter(query, 'event_type');
+  const page = pageIn(query);
+  if ('type' in page) return page;
+  const eventType = filterIn(query, 'event_type');
   if (eventType !== null && !isEventType(eventType))
     return badInput('event_type must be one of the event types');
-  return { page, perPage, service: filter(query, 'service'), vendor: filter(query, 'vendor'), eventType };
-}
-
-function integer(text: string): number | undefined {
-  return INTEGER.test(text) ? Number(text) : undefined;
-}
-
-/** A filter left empty, as a form sends it, is a filter not set. */
-function filter(query: URLSearchParams, name: string): string | null {
-  return query.get(name) || null;
+  return { ...page, service: filterIn(query, 'service'), vendor: filterIn(query, 'vendor'), eventType };
 }

@@ -2,6 +2,7 @@
 
 import { NOT_JSON } from '../domain/rejection.ts';
 import * as agents from './agents.ts';
+import * as alerts from './alerts.ts';
 import type { Api } from './api.ts';
 import * as batch from './batch.ts';
 import * as events from './events.ts';
@@ -27,6 +28,9 @@ const KEY_ROUTES: readonly Line[] = [
   ['PUT', '/v1/integrations/:id', 'read-only', 'json', integrations.updateIntegration],
   ['DELETE', '/v1/integrations/:id', 'read-only', 'none', integrations.deleteIntegration],
   ['POST', '/v1/integrations/:id/rotate-token', 'read-only', 'none', integrations.rotateToken],
+  ['GET', '/v1/integrations/:id/deliveries', 'read-only', 'none', alerts.listDeliveries],
+  ['GET', '/v1/alerts', 'read-only', 'none', alerts.listAlerts],
+  ['GET', '/v1/alerts/:id', 'read-only', 'none', alerts.showAlert],
 ];
 
 export interface BodyLimits {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ContextEvent } from '../domain/event.ts';
 import { EVENT_TYPES } from '../domain/event.ts';
 import { DIRECTIONS, INTEGRATION_TYPES } from '../domain/integration.ts';
+import { MAX_LOOKBACK_SECONDS } from '../domain/integration-config.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { badInput, type Rejection } from '../domain/rejection.ts';
 
@@ -51,6 +52,8 @@ export const newIntegrationSchema = z.object({
 
 const secret = z.string().min(1).max(LIMITS.valueLength).optional();
 
+const httpUrl = z.string().refine(isPlainHttpUrl, 'must be an http or https URL without user or password');
+
 /** PUT replaces `config`, and nothing else of an integration can be written. Keys we do not know are kept. */
 export const integrationUpdateSchema = z.strictObject({
   config: z.looseObject({
@@ -58,6 +61,9 @@ export const integrationUpdateSchema = z.strictObject({
     pagerduty_from: secret,
     pagerduty_routing_key: secret,
     pagerduty_webhook_secret: secret,
+    alertmanager_url: httpUrl.optional(),
+    service_map: z.record(z.string(), z.string()).optional(),
+    lookback_seconds: z.number().gt(0).lte(MAX_LOOKBACK_SECONDS).optional(),
   }),
 });
 
@@ -148,4 +154,10 @@ function complaint(body: unknown, error: z.ZodError): string {
     default:
       return field === '' ? issue.message : `${field} ${issue.message}`;
   }
+}
+
+function isPlainHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }

@@ -43,13 +43,19 @@ export function receiveWebhook(api: Api, { exchange, head, params, body }: RawCa
   if (reading.type === 'refused') return exchange.reject(badInput(reading.detail));
 
   const accepted = signalsIn(integration.type, reading.value).length;
+  const answer = () => json(202, JSON.stringify({ accepted }));
+  const toolDeliveryId = deduplicationKeyOf(integration.type, head, reading.value);
+  const { tenantId, id: integrationId } = integration;
+  if (toolDeliveryId !== null && api.queries.hasDelivery(tenantId, integrationId, toolDeliveryId)) {
+    return exchange.answer(answer());
+  }
   const command = {
     type: 'receive-delivery',
-    tenantId: integration.tenantId,
-    integrationId: integration.id,
+    tenantId,
+    integrationId,
     deliveryId: deliveryId(api.entropy.uuid()),
-    toolDeliveryId: deduplicationKeyOf(integration.type, head, reading.value),
+    toolDeliveryId,
     bodyJson: reading.text,
   } as const;
-  carryOut(api, exchange, command, () => json(202, JSON.stringify({ accepted })));
+  carryOut(api, exchange, command, answer);
 }

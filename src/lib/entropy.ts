@@ -29,3 +29,8 @@ export function randomIds(entropy: Entropy): () => string {
     return pool.toString('hex', at - ID_BYTES, at);
   };
 }
+
+/** From 0 up to, not including, 1. */
+export function randomFraction(entropy: Entropy): number {
+  return Buffer.from(entropy.bytes(4)).readUInt32BE() / 2 ** 32;
+}

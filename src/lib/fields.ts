@@ -49,6 +49,16 @@ export class Fields {
     return value.map((element: unknown) => read(this.#fieldsOf(element)));
   }
 
+  /** A value that was written as JSON text by the one who reads it here: its type is what was written. */
+  json<T>(): T {
+    return JSON.parse(this.text()) as T;
+  }
+
+  jsonOrNull<T>(): T | null {
+    const text = this.textOrNull();
+    return text === null ? null : (JSON.parse(text) as T);
+  }
+
   /** What has not been taken: arrays, as fields of their own. */
   rest(): Fields[] {
     return this.#values.slice(this.#next).map((value) => this.#fieldsOf(value));

@@ -5,10 +5,11 @@
  * renames keys such as `__proto__`.
  */
 import { Packr, RESERVE_START_SPACE, RESET_BUFFER_MODE } from 'msgpackr';
+import type { AlertChange, Candidate } from '../domain/alert.ts';
 import type { Command, CommandType, NewKey, RecordEvents } from '../domain/command.ts';
 import type { Submission } from '../domain/encoded-events.ts';
 import type { ContextEvent } from '../domain/event.ts';
-import { agentId, deliveryId, integrationId, keyId, tenantId } from '../domain/ids.ts';
+import { agentId, alertId, deliveryId, integrationId, keyId, outboundId, tenantId } from '../domain/ids.ts';
 import {
   DIRECTIONS,
   type Direction,
@@ -16,6 +17,7 @@ import {
   type IntegrationType,
 } from '../domain/integration.ts';
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
+import type { AttemptResult } from '../domain/outbound.ts';
 import { EventCursor } from '../events/cursor.ts';
 import { encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from '../events/encoding.ts';
 import { Fields } from '../lib/fields.ts';
@@ -34,6 +36,11 @@ const CODES: { readonly [T in CommandType]: number } = {
   'rotate-token': 10,
   'receive-delivery': 11,
   'pass-time': 12,
+  'process-delivery': 13,
+  'correlate-alert': 14,
+  'mark-agent-stale': 15,
+  'start-attempt': 16,
+  'finish-attempt': 17,
 };
 
 const packr = new Packr({ useRecords: false });
@@ -120,6 +127,19 @@ function fieldsOf(command: Exclude<Command, RecordEvents>): unknown[] {
       return [code, command.tenantId, command.integrationId];
     case 'rotate-token':
       return [code, command.tenantId, command.integrationId, command.token];
+    // What is nested travels as JSON text: it is read seldom, and has no keys but ours.
+    case 'process-delivery': {
+      const { tenantId, integrationId, deliveryId, changes } = command;
+      return [code, tenantId, integrationId, deliveryId, JSON.stringify(changes)];
+    }
+    case 'correlate-alert':
+      return [code, command.tenantId, command.alertId, JSON.stringify(command.candidates)];
+    case 'mark-agent-stale':
+      return [code, command.tenantId, command.agentId, command.lastSeenAtMs];
+    case 'start-attempt':
+      return [code, command.tenantId, command.outboundId];
+    case 'finish-attempt':
+      return [code, command.tenantId, command.outboundId, JSON.stringify(command.result)];
     case 'receive-delivery': {
       const { tenantId, integrationId, deliveryId, toolDeliveryId, bodyJson } = command;
       return [code, tenantId, integrationId, deliveryId, toolDeliveryId, bodyJson];
@@ -183,6 +203,37 @@ function commandOf(fields: Fields): Command {
         deliveryId: deliveryId(fields.text()),
         toolDeliveryId: fields.textOrNull(),
         bodyJson: fields.text(),
+      };
+    case CODES['process-delivery']:
+      return {
+        type: 'process-delivery',
+        tenantId: tenant,
+        integrationId: integrationId(fields.text()),
+        deliveryId: deliveryId(fields.text()),
+        changes: fields.json<readonly AlertChange[]>(),
+      };
+    case CODES['correlate-alert']:
+      return {
+        type: 'correlate-alert',
+        tenantId: tenant,
+        alertId: alertId(fields.text()),
+        candidates: fields.json<readonly Candidate[]>(),
+      };
+    case CODES['mark-agent-stale']:
+      return {
+        type: 'mark-agent-stale',
+        tenantId: tenant,
+        agentId: agentId(fields.text()),
+        lastSeenAtMs: fields.number(),
+      };
+    case CODES['start-attempt']:
+      return { type: 'start-attempt', tenantId: tenant, outboundId: outboundId(fields.text()) };
+    case CODES['finish-attempt']:
+      return {
+        type: 'finish-attempt',
+        tenantId: tenant,
+        outboundId: outboundId(fields.text()),
+        result: fields.json<AttemptResult>(),
       };
     default:
       throw new Error(`command code ${code}: the log was written by a later version`);

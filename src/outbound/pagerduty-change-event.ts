@@ -1,6 +1,6 @@
 /** PagerDuty's Change Events v2: deploys and flag changes, shown beside the incidents of the service. */
 import type { PastEvent } from '../domain/alert.ts';
-import type { EventType } from '../domain/event.ts';
+import type { ChangeType } from '../domain/event.ts';
 import { type OutboundRequest, type Refused, refused } from './call-result.ts';
 import { clipped, onOneLine } from './text.ts';
 import { below } from './url.ts';
@@ -11,13 +11,7 @@ const MAX_SUMMARY_LENGTH = 1024;
 const MAX_SUMMARY_VALUE_LENGTH = 120;
 const MAX_DETAIL_LENGTH = 1024;
 
-const CHANGES = { deploy: 'Deploy', flag_change: 'Flag change' } as const;
-/** Events that are changes: what somebody did, not what broke. */
-export type ChangeType = keyof typeof CHANGES;
-
-export function isChange(type: EventType): type is ChangeType {
-  return type in CHANGES;
-}
+const CHANGES: { readonly [T in ChangeType]: string } = { deploy: 'Deploy', flag_change: 'Flag change' };
 
 /** Not a ContextEvent: its log line is never sent anywhere, so it does not come as far as here. */
 export interface Change extends PastEvent {

@@ -4,12 +4,13 @@
  */
 
 import type { State, Tenant } from '../commands/state.ts';
-import type { TenantId } from '../domain/ids.ts';
+import type { IntegrationId, TenantId } from '../domain/ids.ts';
 import type { ApiKey } from '../domain/key.ts';
 import { NOT_FOUND, type Rejection } from '../domain/rejection.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Snapshots, Table } from '../snapshots/snapshots.ts';
 import { type AgentViewOptions, agentDetail, agentEntry, agentRow, registeredAgent } from './agents.ts';
+import { type AlertsRequest, alertDetail, alertsPage, deliveriesOf } from './alerts.ts';
 import { type EventLogRequest, eventLog, type ReadRecord } from './event-log.ts';
 import { integrationEntry, integrationJson, integrationRow } from './integrations.ts';
 import { serviceEntry, serviceRow, windowJson } from './services.ts';
@@ -99,6 +100,32 @@ export class Queries {
     const integration = findById(this.#tenant(tenantId)?.integrations, id);
     if (integration === undefined) return NOT_FOUND;
     return found(integrationJson(integration, this.#options.baseUrl()));
+  }
+
+  alerts(tenantId: TenantId, request: AlertsRequest): Found | Rejection {
+    const tenant = this.#tenant(tenantId);
+    return tenant === undefined ? NOT_FOUND : found(JSON.stringify(alertsPage(tenant, request)));
+  }
+
+  alert(tenantId: TenantId, id: string): Found | Rejection {
+    const tenant = this.#tenant(tenantId);
+    const alert = findById(tenant?.alerts.alerts, id);
+    if (tenant === undefined || alert === undefined) return NOT_FOUND;
+    return found(JSON.stringify(alertDetail(tenant, alert.context)));
+  }
+
+  /** What an integration has sent, and is to send. */
+  deliveries(tenantId: TenantId, id: string): Found | Rejection {
+    const tenant = this.#tenant(tenantId);
+    const integration = findById(tenant?.integrations, id);
+    if (tenant === undefined || integration === undefined) return NOT_FOUND;
+    return found(deliveriesOf(tenant, integration.context.id));
+  }
+
+  /** Whether an integration has taken a delivery of this id lately. */
+  hasDelivery(tenantId: TenantId, integrationId: IntegrationId, toolDeliveryId: string): boolean {
+    const inbox = this.#tenant(tenantId)?.inbox;
+    return inbox?.has(integrationId, toolDeliveryId, this.#options.time.now()) ?? false;
   }
 
   #list(tenantId: TenantId, table: Table, entry: (row: string, id: string) => string | undefined): Found {

@@ -123,6 +123,11 @@ export class AgentHistory {
     return { total, entries };
   }
 
+  /** Whether there is an event of a service; one that is past retention may still count. */
+  holds(service: string): boolean {
+    return this.#services.indexOf(service) !== undefined;
+  }
+
   /** The names of services in the history, sorted by code unit. */
   services(nowMs: number): string[] {
     this.#trim(nowMs);

@@ -11,7 +11,7 @@ import {
   type Tenant,
   TestServer,
 } from '../support/http.ts';
-import { createIntegration, register, sendEvent, serviceNamed } from './operations.ts';
+import { createIntegration, raiseAlert, register, sendEvent, serviceNamed } from './operations.ts';
 import { fill, goodBody, type PathIds, routeTable, type TableRoute } from './route-table.ts';
 
 const NO_KEY = 'an API key is required: Authorization: Bearer <API_KEY>';
@@ -81,6 +81,7 @@ async function furnish(tenant: Tenant): Promise<PathIds> {
     agents: agent.id,
     services: service.id,
     integrations: integration.id,
+    alerts: await raiseAlert(server, tenant, integration, `incident-of-${tenant.name}`),
     webhooks: 'a-token-nobody-was-given',
   };
 }
@@ -195,7 +196,13 @@ describe.each(named(routesWithIds))("$name of another tenant's id", ({ route }) 
     ['a bad body', () => (route.body === 'none' ? undefined : { config: 'no object', nonsense: 1 })],
   ])('answers as it does for an id that nobody has, with %s', async (_, body) => {
     await expectNothingChanged(async () => {
-      const unknown = { ...ourIds, agents: UNKNOWN_ID, services: UNKNOWN_ID, integrations: UNKNOWN_ID };
+      const others = {
+        agents: UNKNOWN_ID,
+        services: UNKNOWN_ID,
+        integrations: UNKNOWN_ID,
+        alerts: UNKNOWN_ID,
+      };
+      const unknown = { ...ourIds, ...others };
       for (const accept of ['*/*', 'application/json']) {
         const headers = { Accept: accept, Authorization: `Bearer ${rightKey(route, ours)}` };
         const foreign = await call(route, theirIds, headers, body());

@@ -1,6 +1,6 @@
 /** The operations of the interface as calls, for tests that need their results more than their answers. */
 import { expect } from 'vitest';
-import { bodyOf, eventBody, type TestServer } from '../support/http.ts';
+import { bodyOf, eventBody, type Tenant, type TestServer } from '../support/http.ts';
 import type { AgentBody, EventLogBody, IntegrationBody, ServiceBody, WindowBody } from './bodies.ts';
 
 export async function register(
@@ -64,4 +64,25 @@ export async function integrations(
 /** The path of an integration's webhook, whatever host its URL names. */
 export function webhookPath({ type, token }: IntegrationBody): string {
   return `/webhooks/${type}/${token}`;
+}
+
+/** An incident of PagerDuty's that is told of by webhook; answers the id of its alert. */
+export async function raiseAlert(
+  server: TestServer,
+  tenant: Tenant,
+  integration: IntegrationBody,
+  incident: string,
+  more: object = {},
+): Promise<string> {
+  const data = { id: incident, type: 'incident', title: `incident ${incident}`, ...more };
+  const body = { event: { id: `event-of-${incident}`, event_type: 'incident.triggered', data } };
+  expect((await server.http.post(webhookPath(integration), undefined, body)).status).toBe(202);
+  for (;;) {
+    const { alerts } = bodyOf(await server.http.get('/v1/alerts?per_page=100', tenant.readOnly)) as {
+      alerts: { id: string; key: string }[];
+    };
+    const alert = alerts.find(({ key }) => key === incident);
+    if (alert !== undefined) return alert.id;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

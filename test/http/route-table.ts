@@ -30,6 +30,7 @@ export interface PathIds {
   readonly agents: string;
   readonly services: string;
   readonly integrations: string;
+  readonly alerts: string;
   readonly webhooks: string;
 }
 
@@ -49,19 +50,19 @@ export function fill(path: string, ids: PathIds): string {
     .join('/');
 }
 
+const EVENT = {
+  service_name: 'a-new-service',
+  vendor: 'argocd',
+  entity: 'e',
+  event_type: 'deploy',
+  confidence: 1,
+  ttl_seconds: 3600,
+};
+
 const JSON_BODIES: ReadonlyMap<string, object> = new Map<string, object>([
   ['POST /v1/agents/register', { hostname: 'host-of-another-name', version: '9.9' }],
-  [
-    'POST /v1/events',
-    {
-      service_name: 'a-new-service',
-      vendor: 'argocd',
-      entity: 'e',
-      event_type: 'deploy',
-      confidence: 1,
-      ttl_seconds: 3600,
-    },
-  ],
+  ['POST /v1/events', EVENT],
+  ['POST /v1/events/batch', [EVENT]],
   ['POST /v1/integrations', { type: 'pagerduty', direction: 'bidirectional' }],
   ['PUT /v1/integrations/:id', { config: { pagerduty_token: 'another-token' } }],
   ['POST /webhooks/:type/:token', { event: { event_type: 'incident.triggered' } }],

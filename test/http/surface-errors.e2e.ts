@@ -21,6 +21,7 @@ beforeAll(async () => {
     agents: (await register(server, tenant.ingest)).id,
     services: 'none',
     integrations: (await createIntegration(server, tenant.readOnly)).id,
+    alerts: 'none',
     webhooks: 'none',
   };
 });

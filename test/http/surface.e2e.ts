@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectRefusal, type Headers, type Tenant, TestServer } from '../support/http.ts';
 import { rawRequest, withConnection } from '../support/raw-socket.ts';
-import { createIntegration, register, sendEvent, serviceNamed } from './operations.ts';
+import { createIntegration, raiseAlert, register, sendEvent, serviceNamed } from './operations.ts';
 import { fill, type PathIds, routeTable } from './route-table.ts';
 
 const METHODS = [
@@ -40,10 +40,12 @@ beforeAll(async () => {
   tenant = server.tenant;
   const agent = await register(server, tenant.ingest, { hostname: 'häst-🚢' });
   await sendEvent(server, tenant.ingest, { service_name: 'sérvice', new_value: '🚢'.repeat(100) });
+  const integration = await createIntegration(server, tenant.readOnly);
   ids = {
     agents: agent.id,
     services: (await serviceNamed(server, tenant.readOnly, 'sérvice')).id,
-    integrations: (await createIntegration(server, tenant.readOnly)).id,
+    integrations: integration.id,
+    alerts: await raiseAlert(server, tenant, integration, 'P1'),
     webhooks: 'a-token-nobody-was-given',
   };
 });

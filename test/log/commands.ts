@@ -2,7 +2,15 @@
 import fc from 'fast-check';
 import type { Command, CommandType } from '../../src/domain/command.ts';
 import { type ContextEvent, EVENT_TYPES } from '../../src/domain/event.ts';
-import { agentId, deliveryId, integrationId, keyId, tenantId } from '../../src/domain/ids.ts';
+import {
+  agentId,
+  alertId,
+  deliveryId,
+  integrationId,
+  keyId,
+  outboundId,
+  tenantId,
+} from '../../src/domain/ids.ts';
 import { DIRECTIONS, INTEGRATION_TYPES } from '../../src/domain/integration.ts';
 import { KEY_KINDS } from '../../src/domain/key.ts';
 import { anyText } from '../model/hostile-text.ts';
@@ -57,6 +65,42 @@ const key = text.map(keyId);
 const integration = text.map(integrationId);
 
 const byType: { readonly [T in CommandType]: fc.Arbitrary<Extract<Command, { type: T }>> } = {
+  'process-delivery': plain({
+    type: fc.constant('process-delivery'),
+    tenantId: tenant,
+    integrationId: integration,
+    deliveryId: text.map(deliveryId),
+    changes: fc.array(plain({ type: fc.constant('resolved'), key: text, endedAtMs: fc.nat() }), {
+      maxLength: 3,
+    }),
+  }),
+  'correlate-alert': plain({
+    type: fc.constant('correlate-alert'),
+    tenantId: tenant,
+    alertId: text.map(alertId),
+    candidates: fc.constant([]),
+  }),
+  'mark-agent-stale': plain({
+    type: fc.constant('mark-agent-stale'),
+    tenantId: tenant,
+    agentId: agent,
+    lastSeenAtMs: fc.nat(),
+  }),
+  'start-attempt': plain({
+    type: fc.constant('start-attempt'),
+    tenantId: tenant,
+    outboundId: text.map(outboundId),
+  }),
+  'finish-attempt': plain({
+    type: fc.constant('finish-attempt'),
+    tenantId: tenant,
+    outboundId: text.map(outboundId),
+    result: fc.oneof(
+      plain({ type: fc.constant('delivered'), noteId: fc.option(text), detail: text }),
+      plain({ type: fc.constant('retry'), notBeforeMs: fc.nat(), isInDoubt: fc.boolean(), detail: text }),
+      plain({ type: fc.constantFrom('gone', 'dead'), detail: text }),
+    ),
+  }),
   'pass-time': plain({ type: fc.constant('pass-time') }),
   'record-events': plain({
     type: fc.constant('record-events'),

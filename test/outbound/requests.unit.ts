@@ -1,9 +1,10 @@
 /** What other tools are sent, to the letter. */
 import { describe, expect, it } from 'vitest';
+import { isChange } from '../../src/domain/event.ts';
 import { agentId, type EventId } from '../../src/domain/ids.ts';
 import { type StaleAgent, sendStaleAgent } from '../../src/outbound/alertmanager-alerts.ts';
 import type { OutboundRequest, Refused } from '../../src/outbound/call-result.ts';
-import { type Change, isChange, sendChangeEvent } from '../../src/outbound/pagerduty-change-event.ts';
+import { type Change, sendChangeEvent } from '../../src/outbound/pagerduty-change-event.ts';
 import { createNote, findNote, listNotes, updateNote } from '../../src/outbound/pagerduty-notes.ts';
 
 const ACCOUNT = { baseUrl: 'https://api.pagerduty.com', token: 'u+token', from: 'bot@example.com' };

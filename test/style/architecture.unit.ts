@@ -21,10 +21,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   commands: ['log', 'events', 'actors', 'windows', 'timers', 'snapshots', 'domain', 'lib'],
   queries: ['commands', 'log', 'events', 'actors', 'windows', 'snapshots', 'domain', 'lib'],
   http: ['commands', 'queries', 'alerting', 'events', 'domain', 'lib'],
+  reactors: ['commands', 'actors', 'alerting', 'outbound', 'windows', 'timers', 'domain', 'lib'],
   admin: ['commands', 'domain', 'lib'],
   client: ['domain', 'lib'],
   agent: ['client', 'domain', 'lib'],
-  cli: ['agent', 'client', 'admin', 'commands', 'log', 'domain', 'lib', '(top)'],
+  cli: ['agent', 'client', 'admin', 'commands', 'log', 'outbound', 'domain', 'lib', '(top)'],
 };
 
 /** Packages that one folder alone knows. */

@@ -209,7 +209,14 @@ export class TestServer {
     );
     const logs = await Promise.all(idsIn(agents).map((id) => read(`/v1/agents/${id}?per_page=100`)));
     const windows = await Promise.all(idsIn(services).map((id) => read(`/v1/services/${id}/context`)));
-    return [agents, services, integrations, ...logs, ...windows];
+    const alerts = await read('/v1/alerts?per_page=100');
+    const details = await Promise.all(
+      idsIn(JSON.stringify(JSON.parse(alerts).alerts)).map((id) => read(`/v1/alerts/${id}`)),
+    );
+    const sent = await Promise.all(
+      idsIn(integrations).map((id) => read(`/v1/integrations/${id}/deliveries`)),
+    );
+    return [agents, services, integrations, ...logs, ...windows, alerts, ...details, ...sent];
   }
 }
 

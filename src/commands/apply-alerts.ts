@@ -1,0 +1,178 @@
+/** Applying what has to do with alerting tools: what they say, and what they are told. */
+import type { DeliveryActor } from '../actors/delivery.ts';
+import type { IntegrationActor } from '../actors/integration.ts';
+import type { AlertChange, PastEvent } from '../domain/alert.ts';
+import type {
+  CorrelateAlert,
+  FinishAttempt,
+  MarkAgentStale,
+  ProcessDelivery,
+  ReceiveDelivery,
+  Stamp,
+  StartAttempt,
+} from '../domain/command.ts';
+import type { ContextEvent } from '../domain/event.ts';
+import { timestampOf } from '../domain/event.ts';
+import { type AgentId, eventIdOf, outboundIdOf } from '../domain/ids.ts';
+import type { IntegrationType } from '../domain/integration.ts';
+import { sendsOf } from '../domain/integration-config.ts';
+import type { Agent, Tenant } from './state.ts';
+
+/**
+ * How long a delivery of the same id is the same delivery. PagerDuty's ids are of one delivery, which it sends again
+ * for two days. Alertmanager has none, and what stands for one comes again when an alert does: it is only to
+ * catch what is sent again because our answer was lost.
+ */
+const REMEMBER_FOR_MS: { readonly [T in IntegrationType]: number } = {
+  pagerduty: 48 * 3600 * 1000,
+  alertmanager: 60 * 1000,
+};
+
+export function receiveDelivery(tenant: Tenant, command: ReceiveDelivery, { atMs }: Stamp): void {
+  const { integrationId, deliveryId: id, toolDeliveryId, bodyJson } = command;
+  const integration = tenant.integrations.get(integrationId);
+  if (integration === undefined) return;
+  integration.send({ type: 'delivery-received' });
+  const rememberForMs = REMEMBER_FOR_MS[integration.context.type];
+  tenant.inbox.take({ id, integrationId, receivedAtMs: atMs, bodyJson }, toolDeliveryId, rememberForMs);
+}
+
+export function processDelivery(tenant: Tenant, command: ProcessDelivery, stamp: Stamp): void {
+  tenant.inbox.done(command.deliveryId);
+  const integration = tenant.integrations.get(command.integrationId);
+  if (integration === undefined) return;
+  for (const change of command.changes) changeAlert(tenant, integration, change, stamp);
+}
+
+function changeAlert(
+  tenant: Tenant,
+  integration: IntegrationActor,
+  change: AlertChange,
+  { atMs }: Stamp,
+): void {
+  const { id: integrationId, type: tool } = integration.context;
+  const firing = tenant.alerts.firing(integrationId, change.key);
+  if (change.type === 'resolved') {
+    if (firing !== undefined) tenant.alerts.resolve(firing, change.endedAtMs);
+    return;
+  }
+  // Told again of what fires already.
+  if (firing !== undefined) return;
+  const { alertId: id, key, title, severity, url, startedAtMs, entities, match, candidates } = change;
+  const known = tenant.alerts.alerts.get(id);
+  if (known !== undefined) tenant.alerts.fire(known, candidates);
+  else {
+    tenant.alerts.add({
+      ...{ id, integrationId, tool, key, title, severity, url, startedAtMs, entities, match, candidates },
+      status: 'firing',
+      receivedAtMs: atMs,
+      resolvedAtMs: null,
+      isSettled: false,
+    });
+  }
+  wantNotes(tenant, integration, id, key, atMs);
+}
+
+export function correlateAlert(
+  tenant: Tenant,
+  { alertId, candidates }: CorrelateAlert,
+  { atMs }: Stamp,
+): void {
+  const alert = tenant.alerts.alerts.get(alertId);
+  if (alert === undefined) return;
+  const isNews = JSON.stringify(alert.context.candidates) !== JSON.stringify(candidates);
+  tenant.alerts.settle(alert, candidates);
+  const integration = tenant.integrations.get(alert.context.integrationId);
+  if (isNews && integration !== undefined) {
+    wantNotes(tenant, integration, alertId, alert.context.key, atMs);
+  }
+}
+
+/** Through the integration that the alert came by where that may send; else through those of its kind that may. */
+function wantNotes(
+  tenant: Tenant,
+  from: IntegrationActor,
+  alertId: CorrelateAlert['alertId'],
+  incident: string,
+  atMs: number,
+): void {
+  if (from.context.type !== 'pagerduty') return;
+  const through = sendsOf(from.context).notes ? [from] : [...tenant.integrations.values()];
+  for (const { context } of through) {
+    if (!sendsOf(context).notes) continue;
+    // One note an incident, whichever integration has told of it.
+    const id = outboundIdOf(context.id, `note ${incident}`);
+    tenant.outbox.want(id, context.id, { type: 'note', alertId, incident }, atMs);
+  }
+}
+
+/** A change that was recorded, to those who have asked to be told. */
+export function wantChangeEvents(
+  tenant: Tenant,
+  event: ContextEvent,
+  eventNumber: number,
+  atMs: number,
+): void {
+  const { rawLine: _, ttlSeconds, ...facts } = event;
+  const past: PastEvent = {
+    ...facts,
+    id: eventIdOf(tenant.id, atMs, eventNumber),
+    timestampMs: timestampOf(event, atMs),
+    receivedAtMs: atMs,
+    expiresAtMs: atMs + ttlSeconds * 1000,
+  };
+  for (const { context } of tenant.changeListeners) {
+    const id = outboundIdOf(context.id, `change ${past.id}`);
+    tenant.outbox.want(id, context.id, { type: 'change-event', event: past }, atMs);
+  }
+}
+
+export function markAgentStale(tenant: Tenant, { agentId }: MarkAgentStale, { atMs }: Stamp): void {
+  const agent = tenant.agents.get(agentId);
+  if (agent === undefined) return;
+  agent.actor.send({ type: 'became-stale', atMs });
+  for (const { context } of tenant.integrations.values()) {
+    const { stale } = agent.actor.context;
+    if (stale === null || !sendsOf(context).staleAgents) continue;
+    const id = outboundIdOf(context.id, `stale ${agentId} ${stale.sinceMs}`);
+    tenant.outbox.want(id, context.id, { type: 'agent-stale', agent: staleFacts(agentId, stale) }, atMs);
+  }
+}
+
+/** To be called before the agent's own actor hears of it. */
+export function agentReturns(tenant: Tenant, agent: Agent, atMs: number): void {
+  const { id: agentId, stale } = agent.actor.context;
+  if (stale === null) return;
+  for (const { context } of tenant.integrations.values()) {
+    const raised = tenant.outbox.deliveries.get(
+      outboundIdOf(context.id, `stale ${agentId} ${stale.sinceMs}`),
+    );
+    if (raised === undefined) continue;
+    abandonIfUnsent(tenant, raised, atMs);
+    const id = outboundIdOf(context.id, `returned ${agentId} ${stale.sinceMs}`);
+    const agentFacts = staleFacts(agentId, stale);
+    const subject = { type: 'agent-returned', agent: agentFacts, returnedAtMs: atMs } as const;
+    tenant.outbox.want(id, context.id, subject, atMs);
+  }
+}
+
+/** An alarm must not go out after its all-clear. */
+function abandonIfUnsent(tenant: Tenant, raised: DeliveryActor, atMs: number): void {
+  if (raised.state !== 'queued' && raised.state !== 'waiting') return;
+  tenant.outbox.send(raised, { type: 'dead', atMs, detail: 'the agent was back before this was delivered' });
+}
+
+function staleFacts(id: AgentId, stale: NonNullable<Agent['actor']['context']['stale']>) {
+  const { name, hostname, lastSeenAtMs, sinceMs } = stale;
+  return { id, name, hostname, lastSeenAtMs, staleSinceMs: sinceMs };
+}
+
+export function startAttempt(tenant: Tenant, { outboundId }: StartAttempt, { atMs }: Stamp): void {
+  const delivery = tenant.outbox.deliveries.get(outboundId);
+  if (delivery !== undefined) tenant.outbox.send(delivery, { type: 'started', atMs });
+}
+
+export function finishAttempt(tenant: Tenant, { outboundId, result }: FinishAttempt, { atMs }: Stamp): void {
+  const delivery = tenant.outbox.deliveries.get(outboundId);
+  if (delivery !== undefined) tenant.outbox.send(delivery, { ...result, atMs });
+}

@@ -1,0 +1,164 @@
+/**
+ * Works out webhook deliveries after they were answered: which alerts they tell of, which services those are about,
+ * and what may have caused them. The result is a command like any other; until it is in the log, the delivery waits,
+ * and a restart works it out again.
+ *
+ * An alert is looked at once more a little later: agents that follow a log are seconds behind it, and what came just
+ * before an alert may come to us just after it.
+ */
+import { signalsIn } from '../alerting/inbound.ts';
+import { matchService } from '../alerting/matching.ts';
+import type { PendingDelivery } from '../commands/inbox.ts';
+import type { Pipeline } from '../commands/pipeline.ts';
+import type { State, Tenant } from '../commands/state.ts';
+import type { Alert, AlertChange, AlertSignal } from '../domain/alert.ts';
+import { alertIdOf } from '../domain/ids.ts';
+import type { Integration } from '../domain/integration.ts';
+import { configOf } from '../domain/integration-config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Scheduler } from '../lib/scheduler.ts';
+import { Causes } from './causes.ts';
+import type { PastEventsOptions } from './past-events.ts';
+
+export interface InboundOptions {
+  readonly state: State;
+  readonly pipeline: Pipeline;
+  readonly time: Pick<Clock, 'now'>;
+  readonly scheduler: Scheduler;
+  readonly readRecord: PastEventsOptions['readRecord'];
+  /** A delivery that could not be worked out: it is tried again. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+const LOOK_INTERVAL_MS = 50;
+const RETRY_INTERVAL_MS = 1000;
+/** Events come this much later than what they tell of, and no later, where nothing is wrong. */
+const SETTLE_AFTER_MS = 30_000;
+
+export class Inbound {
+  readonly #options: InboundOptions;
+  #working: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(options: InboundOptions) {
+    this.#options = options;
+  }
+
+  start(delayMs = LOOK_INTERVAL_MS): void {
+    this.#options.scheduler.after(delayMs, () => {
+      if (this.#stopped) return;
+      let nextMs = LOOK_INTERVAL_MS;
+      this.#working = this.#look()
+        .catch((error: unknown) => {
+          this.#options.onTrouble(error);
+          nextMs = RETRY_INTERVAL_MS;
+        })
+        .finally(() => {
+          this.#working = undefined;
+          this.start(nextMs);
+        });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#working;
+  }
+
+  async #look(): Promise<void> {
+    const nowMs = this.#options.time.now();
+    for (const tenant of this.#options.state.tenants.values()) {
+      for (const delivery of [...tenant.inbox.pending.values()]) {
+        if (this.#stopped) return;
+        await this.#workOut(tenant, delivery);
+      }
+      for (const id of [...tenant.alerts.unsettled]) {
+        const alert = tenant.alerts.alerts.get(id)?.context;
+        if (this.#stopped) return;
+        if (alert !== undefined && nowMs >= alert.receivedAtMs + SETTLE_AFTER_MS)
+          await this.#settle(tenant, alert);
+      }
+    }
+  }
+
+  async #workOut(tenant: Tenant, delivery: PendingDelivery): Promise<void> {
+    const integration = tenant.integrations.get(delivery.integrationId)?.context;
+    if (integration === undefined) return;
+    const changes: AlertChange[] = [];
+    const causes = this.#causes(tenant);
+    for (const signal of signalsIn(integration.type, JSON.parse(delivery.bodyJson))) {
+      changes.push(await this.#changeOf(tenant, integration, signal, delivery.receivedAtMs, causes));
+      await this.#pause();
+    }
+    await this.#submit({
+      type: 'process-delivery',
+      tenantId: tenant.id,
+      integrationId: integration.id,
+      deliveryId: delivery.id,
+      changes,
+    });
+  }
+
+  async #changeOf(
+    tenant: Tenant,
+    integration: Integration,
+    signal: AlertSignal,
+    receivedAtMs: number,
+    causes: Causes,
+  ): Promise<AlertChange> {
+    const { key, status, title, severity, url, serviceHints, entities } = signal;
+    if (status === 'resolved') {
+      return { type: 'resolved', key, endedAtMs: Math.min(signal.endedAtMs ?? receivedAtMs, receivedAtMs) };
+    }
+    const alertId = alertIdOf(integration.id, key, signal.startedAtMs);
+    // A tool whose clock is ahead of ours cannot have seen what is still to come.
+    const startedAtMs = Math.min(signal.startedAtMs ?? receivedAtMs, receivedAtMs);
+    const { serviceMap, lookbackMs } = configOf(integration);
+    const { servicesByName } = tenant;
+    const match = matchService(
+      serviceHints,
+      serviceMap,
+      (name) => servicesByName.has(name),
+      () => servicesByName.keys(),
+    );
+    const isKnown = tenant.alerts.firing(integration.id, key) !== undefined;
+    const candidates =
+      match.type === 'unmatched' || isKnown
+        ? []
+        : await causes.of({ startedAtMs, serviceName: match.serviceName, entities, title }, lookbackMs);
+    return { type: 'fired', alertId, key, startedAtMs, title, severity, url, entities, match, candidates };
+  }
+
+  async #settle(tenant: Tenant, alert: Alert): Promise<void> {
+    const { id, integrationId, match, startedAtMs, title, entities } = alert;
+    const integration = tenant.integrations.get(integrationId)?.context;
+    const candidates =
+      match.type === 'unmatched' || integration === undefined
+        ? alert.candidates
+        : await this.#causes(tenant).of(
+            { startedAtMs, serviceName: match.serviceName, entities, title },
+            configOf(integration).lookbackMs,
+          );
+    await this.#submit({ type: 'correlate-alert', tenantId: tenant.id, alertId: id, candidates });
+  }
+
+  #causes(tenant: Tenant): Causes {
+    const { readRecord, time } = this.#options;
+    return new Causes(tenant, { readRecord, nowMs: time.now(), pause: () => this.#pause() });
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#options.scheduler.soon(resolve));
+  }
+
+  #submit(command: Parameters<Pipeline['submit']>[0]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#options.pipeline.submit(command, (outcome) => {
+        // What is not there any more needs no work.
+        if (outcome.type === 'applied' || outcome.kind === 'not-found') resolve();
+        else if (this.#stopped) resolve();
+        else reject(new Error(outcome.detail));
+      });
+    });
+  }
+}
