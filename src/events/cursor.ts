@@ -14,8 +14,8 @@ export interface Details {
 }
 
 /** Ids and names come again and again. */
-const ids = new TextCache(4096);
-const names = new TextCache(8192);
+const ids = new TextCache(65_536);
+const names = new TextCache(131_072);
 
 /**
  * Walks the events of a record-events payload. `next` moves to the next event and fills the fields below; they

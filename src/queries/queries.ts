@@ -13,6 +13,7 @@ import { type AgentViewOptions, agentDetail, agentEntry, agentRow, registeredAge
 import { type AlertsRequest, alertDetail, alertsPage, deliveriesOf } from './alerts.ts';
 import { type EventLogRequest, eventLog, type ReadRecord } from './event-log.ts';
 import { integrationEntry, integrationJson, integrationRow } from './integrations.ts';
+import { Listing, type ListingOptions } from './listing.ts';
 import { serviceEntry, serviceRow, windowJson } from './services.ts';
 
 export interface QueriesOptions extends AgentViewOptions {
@@ -51,10 +52,9 @@ export class Queries {
     return findById(this.#tenant(tenantId)?.agents, id) !== undefined;
   }
 
-  agents(tenantId: TenantId): Found {
+  agents(tenantId: TenantId): Listing {
     const agents = this.#tenant(tenantId)?.agents;
-    const nowMs = this.#options.time.now();
-    return this.#list(tenantId, 'agents', (row, id) => {
+    return this.#list(tenantId, 'agents', (row, id, nowMs) => {
       const agent = findById(agents, id);
       return agent && agentEntry(row, agent, nowMs, this.#options);
     });
@@ -73,7 +73,7 @@ export class Queries {
     );
   }
 
-  services(tenantId: TenantId): Found {
+  services(tenantId: TenantId): Listing {
     const services = this.#tenant(tenantId)?.services;
     return this.#list(tenantId, 'services', (row, id) => {
       const service = findById(services, id);
@@ -87,7 +87,7 @@ export class Queries {
     return found(windowJson(this.#options.state.live, service, this.#options.time.now()));
   }
 
-  integrations(tenantId: TenantId): Found {
+  integrations(tenantId: TenantId): Listing {
     const baseUrl = this.#options.baseUrl();
     const integrations = this.#tenant(tenantId)?.integrations;
     return this.#list(tenantId, 'integrations', (row, id) => {
@@ -128,13 +128,9 @@ export class Queries {
     return inbox?.has(integrationId, toolDeliveryId, this.#options.time.now()) ?? false;
   }
 
-  #list(tenantId: TenantId, table: Table, entry: (row: string, id: string) => string | undefined): Found {
-    const entries: string[] = [];
-    for (const [id, row] of this.#options.snapshots.rows(tenantId, table)) {
-      const text = entry(row, id);
-      if (text !== undefined) entries.push(text);
-    }
-    return found(`[${entries.join(',')}]`);
+  #list(tenantId: TenantId, table: Table, entry: ListingOptions['entry']): Listing {
+    const { snapshots, time } = this.#options;
+    return new Listing({ snapshots, tenantId, table, now: () => time.now(), entry });
   }
 
   #tenant(tenantId: TenantId): Tenant | undefined {
