@@ -14,7 +14,8 @@ import { type AlertsRequest, alertDetail, alertsPage, deliveriesOf } from './ale
 import { type EventLogRequest, eventLog, type ReadRecord } from './event-log.ts';
 import { integrationEntry, integrationJson, integrationRow } from './integrations.ts';
 import { Listing, type ListingOptions } from './listing.ts';
-import { serviceEntry, serviceRow, windowJson } from './services.ts';
+import { serviceEntry, serviceRow, windowAnswer } from './services.ts';
+import { WindowCache } from './window-cache.ts';
 
 export interface QueriesOptions extends AgentViewOptions {
   readonly state: State;
@@ -35,6 +36,7 @@ function found(json: string): Found {
 
 export class Queries {
   readonly #options: QueriesOptions;
+  readonly #windows = new WindowCache();
 
   constructor(options: QueriesOptions) {
     this.#options = options;
@@ -84,7 +86,12 @@ export class Queries {
   serviceContext(tenantId: TenantId, id: string): Found | Rejection {
     const service = findById(this.#tenant(tenantId)?.services, id);
     if (service === undefined) return NOT_FOUND;
-    return found(windowJson(this.#options.state.live, service, this.#options.time.now()));
+    const nowMs = this.#options.time.now();
+    const known = this.#windows.find(service.window, nowMs);
+    if (known !== undefined) return found(known);
+    const answer = windowAnswer(this.#options.state.live, service, nowMs);
+    this.#windows.keep(service.window, answer);
+    return found(answer.json);
   }
 
   integrations(tenantId: TenantId): Listing {
