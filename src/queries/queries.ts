@@ -11,7 +11,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Snapshots, Table } from '../snapshots/snapshots.ts';
 import { type AgentViewOptions, agentDetail, agentEntry, agentRow, registeredAgent } from './agents.ts';
 import { type AlertsRequest, alertDetail, alertsPage, deliveriesOf } from './alerts.ts';
-import { type EventLogRequest, eventLog, type ReadRecord } from './event-log.ts';
+import { type EventLogRequest, eventLog, type ReadEvents } from './event-log.ts';
 import { integrationEntry, integrationJson, integrationRow } from './integrations.ts';
 import { Listing, type ListingOptions } from './listing.ts';
 import { serviceEntry, serviceRow, windowAnswer } from './services.ts';
@@ -20,8 +20,7 @@ import { WindowCache } from './window-cache.ts';
 export interface QueriesOptions extends AgentViewOptions {
   readonly state: State;
   readonly snapshots: Snapshots;
-  /** Reads an event's record back from the log. */
-  readonly readRecord: ReadRecord;
+  readonly readEvents: ReadEvents;
   /** The same time that commands are stamped with. */
   readonly time: Pick<Clock, 'now'>;
   /** What webhook URLs start with; known once the server listens. */
@@ -70,7 +69,7 @@ export class Queries {
     return found(
       JSON.stringify({
         agent: detail,
-        ...eventLog(tenantId, agent.history, request, nowMs, this.#options.readRecord),
+        ...eventLog(tenantId, agent.history, request, nowMs, this.#options.readEvents),
       }),
     );
   }
