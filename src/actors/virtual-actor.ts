@@ -8,8 +8,8 @@
  * Commands are applied one after the other, so the mailbox is the log.
  *
  * What a transition answers is written into the context that the actor has, field by field, and is garbage at
- * once. Kept instead, the newest context of each of 100 000 services outlived the next collection, which copied it
- * twice: 20 to 30 ms without an answer, every second, and half of what an ingest cost.
+ * once. Kept instead, the newest context of each of 100 000 services outlived the next collections, which copied it
+ * twice: of 6.1 µs that an ingest then took, 1.7 were that.
  */
 import { createActor, type EventObject, type NonReducibleUnknown, type TransitionActorLogic } from 'xstate';
 

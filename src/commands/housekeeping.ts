@@ -14,7 +14,7 @@ export interface HousekeepingOptions {
 
 const INTERVAL_MS = 100;
 /** Steps between two looks at the sockets: half a millisecond, and about a millisecond. */
-const RECLAIM_SLICE = 1000;
+const RECLAIM_SLICE = 500;
 const PROJECT_SLICE = 100;
 
 /**
