@@ -17,6 +17,7 @@ import type { Scheduler } from './lib/scheduler.ts';
 import { StopStack } from './lib/stop-stack.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { ReplayProgress } from './log/replay.ts';
+import { Lister } from './queries/lister.ts';
 import { startReactors } from './reactors/reactors.ts';
 
 export interface ServerDependencies {
@@ -69,7 +70,7 @@ export async function startServer(
     const listener = await listen({
       host: settings.host,
       port: settings.port,
-      routes: routes(apiOf(engine, entropy), settings, () => ({
+      routes: routes(apiOf(engine, entropy, scheduler), settings, () => ({
         unavailable: lifecycle.unavailable(),
         trouble: engine.isSet ? engine.value.pipeline.trouble : undefined,
       })),
@@ -144,9 +145,10 @@ export async function startServer(
   }
 }
 
-function apiOf(engine: Late<Engine>, entropy: Entropy): Api {
+function apiOf(engine: Late<Engine>, entropy: Entropy, scheduler: Scheduler): Api {
   return {
     entropy,
+    lister: new Lister(scheduler),
     transcoder: new EventTranscoder(),
     get pipeline() {
       return engine.value.pipeline;

@@ -139,7 +139,8 @@ function recordEvents(state: State, cursor: EventCursor, { stamp, position }: Lo
       receivedAtMs: atMs,
       position,
       index,
-      service: serviceName,
+      // Not the text that was read just now: a history that kept that would keep a copy for every agent.
+      service: service.actor.context.name,
       vendor,
       eventType,
     });

@@ -36,7 +36,7 @@ export interface Response {
   readonly status: Status;
   readonly headers: Headers;
   /** Null where there is none: 201 to an event, 204. */
-  readonly body: string | null;
+  readonly body: string | Buffer | null;
 }
 
 /** Answers are of the moment and may hold secrets (webhook tokens): no cache may keep them. */
@@ -64,7 +64,7 @@ export function statusLine(status: Status): string {
 }
 
 /** `body` is JSON text. */
-export function json(status: Status, body: string): Response {
+export function json(status: Status, body: string | Buffer): Response {
   return { status, headers: JSON_HEADERS, body };
 }
 

@@ -25,7 +25,7 @@ export interface InboundOptions {
   readonly pipeline: Pipeline;
   readonly time: Pick<Clock, 'now'>;
   readonly scheduler: Scheduler;
-  readonly readRecord: PastEventsOptions['readRecord'];
+  readonly readEvents: PastEventsOptions['readEvents'];
   /** A delivery that could not be worked out: it is tried again. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -143,8 +143,8 @@ export class Inbound {
   }
 
   #causes(tenant: Tenant): Causes {
-    const { readRecord, time } = this.#options;
-    return new Causes(tenant, { readRecord, nowMs: time.now(), pause: () => this.#pause() });
+    const { readEvents, time } = this.#options;
+    return new Causes(tenant, { readEvents, nowMs: time.now(), pause: () => this.#pause() });
   }
 
   #pause(): Promise<void> {

@@ -3,6 +3,8 @@ import { DEFAULTS } from '../../src/config.ts';
 import { EventTranscoder } from '../../src/events/transcoder.ts';
 import { routes } from '../../src/http/routes.ts';
 import { systemEntropy } from '../../src/lib/entropy.ts';
+import { eventLoop } from '../../src/lib/scheduler.ts';
+import { Lister } from '../../src/queries/lister.ts';
 import { openTestEngine } from '../support/engine.ts';
 import { removeDirectory, temporaryDirectory } from '../support/server.ts';
 
@@ -15,6 +17,7 @@ export async function routeTable(): Promise<readonly TableRoute[]> {
     const api = {
       ...engine,
       entropy: systemEntropy,
+      lister: new Lister(eventLoop),
       transcoder: new EventTranscoder(),
       integrationByToken: () => undefined,
     };

@@ -58,17 +58,17 @@ function listQuestions(model: Model, tenantId: TenantId): Question[] {
   return [
     {
       text: `agents of ${tenantId}`,
-      ask: (queries) => queries.agents(tenantId),
+      ask: (queries) => queries.agents(tenantId).whole(),
       answer: () => model.agents(tenantId),
     },
     {
       text: `services of ${tenantId}`,
-      ask: (queries) => queries.services(tenantId),
+      ask: (queries) => queries.services(tenantId).whole(),
       answer: () => model.services(tenantId),
     },
     {
       text: `integrations of ${tenantId}`,
-      ask: (queries) => queries.integrations(tenantId),
+      ask: (queries) => queries.integrations(tenantId).whole(),
       answer: () => model.integrations(tenantId),
     },
   ];
