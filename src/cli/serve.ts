@@ -13,6 +13,7 @@ import { type RunningServer, startServer } from '../server.ts';
 import { allowEntries, durationSeconds, httpUrl, integer, nonEmpty, option } from './options.ts';
 import { print } from './output.ts';
 import { progressBar } from './progress.ts';
+import { tellReadiness } from './readiness.ts';
 
 interface ServeFlags {
   readonly host: string;
@@ -196,6 +197,9 @@ async function serve(settings: Settings): Promise<void> {
   });
   bar.stop();
   print(welcome(server, settings));
+  tellReadiness((error) =>
+    logger.warn({ err: error }, 'systemd could not be told that the service is ready'),
+  );
 }
 
 function shutdownText(clean: boolean): string {

@@ -51,5 +51,11 @@ export function show(found: Found | Rejection, status: Status = 200): Response |
 
 /** Answers with a list: a short one at once, a long one when it is made. */
 export function replyWithList({ lister }: Api, exchange: Exchange, listing: Listing): void {
-  lister.ask(listing, (body) => exchange.guard(() => exchange.answer(json(200, body))));
+  lister.ask(listing, (body) => {
+    try {
+      exchange.answer(json(200, body));
+    } catch (error) {
+      exchange.threw(error);
+    }
+  });
 }

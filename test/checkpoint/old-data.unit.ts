@@ -33,9 +33,9 @@ it.each([
   const engine = await openTestEngine(directory, {}, new ManualClock(nowMs));
   expect(engine.cleanShutdown).toBe(true);
   const { queries } = engine;
-  expect(read(queries.agents(tenantId))).toEqual(answers.agents);
-  expect(read(queries.services(tenantId))).toEqual(answers.services);
-  expect(read(queries.integrations(tenantId))).toEqual(answers.integrations);
+  expect(read(queries.agents(tenantId).whole())).toEqual(answers.agents);
+  expect(read(queries.services(tenantId).whole())).toEqual(answers.services);
+  expect(read(queries.integrations(tenantId).whole())).toEqual(answers.integrations);
   const windows = answers.services.map(({ id }: { id: string }) =>
     read(queries.serviceContext(tenantId, id)),
   );
