@@ -74,7 +74,10 @@ export async function startServer(
         unavailable: lifecycle.unavailable(),
         trouble: engine.isSet ? engine.value.pipeline.trouble : undefined,
       })),
-      keys: { get: (hash) => engine.value.state.keysByHash.get(hash) },
+      keys: {
+        get: (hash) => engine.value.state.keysByHash.get(hash),
+        revocations: () => engine.value.state.revocations,
+      },
       maxBodyBytes: settings.maxBodyBytes,
       maxWebhookBodyBytes: settings.maxWebhookBodyBytes,
       scheduler,

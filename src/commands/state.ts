@@ -72,6 +72,8 @@ export class State {
   readonly tenantsByName = new Map<string, Tenant>();
   /** Keys that are good, by their SHA-256. */
   readonly keysByHash = new Map<string, ApiKey>();
+  /** Keys that were good and are not any more. */
+  revocations = 0;
   /** Active integrations, by their webhook token. */
   readonly integrationsByToken = new Map<string, IntegrationActor>();
   readonly changes: ChangeListener;
@@ -122,7 +124,7 @@ export class State {
   addKey(tenant: Tenant, key: ApiKey): void {
     tenant.keys.set(key.id, key);
     if (key.revokedAtMs === null) this.keysByHash.set(key.hash, key);
-    else this.keysByHash.delete(key.hash);
+    else if (this.keysByHash.delete(key.hash)) this.revocations += 1;
   }
 
   addAgent(tenant: Tenant, id: AgentId, actor: AgentActor): Agent {
