@@ -32,7 +32,7 @@ export class Behaviour<Context, Event extends EventObject, Input extends NonRedu
   readonly #keep: Keep<Context>;
   readonly #scope: Scope<Context, Event>;
   /** Holds the context of whichever actor handles an event. */
-  readonly #snapshot: Snapshot<Context>;
+  readonly #snapshot: Mutable<Snapshot<Context>>;
 
   /** `exampleInput` makes one xstate actor, never started, whose system stands in for all of the kind. */
   constructor(logic: Logic<Context, Event, Input>, keep: Keep<Context>, exampleInput: Input) {
@@ -64,8 +64,8 @@ export class Behaviour<Context, Event extends EventObject, Input extends NonRedu
 
   /** For the actor alone: takes its context to what it is after an event. */
   advance(held: Mutable<Context>, event: Event): void {
-    const snapshot = { ...this.#snapshot, context: held };
-    this.#keep(held, this.#logic.transition(snapshot, event, this.#scope).context);
+    this.#snapshot.context = held;
+    this.#keep(held, this.#logic.transition(this.#snapshot, event, this.#scope).context);
   }
 }
 

@@ -60,19 +60,20 @@ export class AgentHistory {
     this.#memory = memory;
   }
 
-  append({ service, vendor, eventType, ...place }: NewHistoryEntry): void {
+  append(event: NewHistoryEntry): void {
+    const { receivedAtMs, eventNumber, position, index } = event;
     const entry: BlockEntry = {
-      receivedAtMs: place.receivedAtMs,
-      eventNumber: place.eventNumber,
-      position: place.position,
-      index: place.index,
-      service: this.#services.add(service),
-      vendor: this.#vendors.add(vendor),
-      type: EVENT_TYPES.indexOf(eventType),
+      receivedAtMs,
+      eventNumber,
+      position,
+      index,
+      service: this.#services.add(event.service),
+      vendor: this.#vendors.add(event.vendor),
+      type: EVENT_TYPES.indexOf(event.eventType),
     };
     const last = this.#blocks.at(-1);
     if (last === undefined || !this.#memory.append(last, entry)) {
-      this.trim(place.receivedAtMs, TRIM_PER_BLOCK);
+      this.trim(receivedAtMs, TRIM_PER_BLOCK);
       const block = this.#memory.open(entry, this.#appended);
       this.#memory.append(block, entry);
       this.#blocks.push(block);
