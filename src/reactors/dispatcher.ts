@@ -7,7 +7,7 @@ import type { Pipeline } from '../commands/pipeline.ts';
 import type { State, Tenant } from '../commands/state.ts';
 import type { OutboundId } from '../domain/ids.ts';
 import { configOf, sendsOf } from '../domain/integration-config.ts';
-import type { AttemptResult, OutboundDelivery } from '../domain/outbound.ts';
+import { type AttemptResult, alarmIdOf, type OutboundDelivery } from '../domain/outbound.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import { nextAttempt } from '../outbound/backoff.ts';
@@ -85,7 +85,11 @@ export class Dispatcher {
       const detail = 'the server stopped while it was sent';
       const verdict = { type: 'retry', afterMs: null, inDoubt: true, detail } as const;
       this.#begin(context.id, () => this.#finish(tenant, context, verdict, nowMs));
-    } else if (nowMs >= context.notBeforeMs && this.#underWayOf(tenant, context) < MAX_UNDER_WAY_OF_ONE) {
+    } else if (
+      nowMs >= context.notBeforeMs &&
+      !mustWait(tenant, context) &&
+      this.#underWayOf(tenant, context) < MAX_UNDER_WAY_OF_ONE
+    ) {
       this.#begin(context.id, () => this.#attempt(tenant, context.id));
     }
   }
@@ -173,4 +177,10 @@ export class Dispatcher {
       this.#options.pipeline.submit(command, (outcome) => resolve(outcome.type === 'applied'));
     });
   }
+}
+
+/** The end of an alarm, while the alarm itself is on its way: whichever came in last would stand. */
+function mustWait({ outbox }: Tenant, { integrationId, subject }: OutboundDelivery): boolean {
+  if (subject.type !== 'agent-returned') return false;
+  return outbox.deliveries.get(alarmIdOf(integrationId, 'stale', subject.agent))?.state === 'sending';
 }
