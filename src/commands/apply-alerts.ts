@@ -16,7 +16,7 @@ import { timestampOf } from '../domain/event.ts';
 import { type AgentId, eventIdOf, outboundIdOf } from '../domain/ids.ts';
 import type { IntegrationType } from '../domain/integration.ts';
 import { sendsOf } from '../domain/integration-config.ts';
-import { alarmIdOf, type StaleAgentFacts } from '../domain/outbound.ts';
+import { alarmIdOf, type OutboundSubject, type StaleAgentFacts } from '../domain/outbound.ts';
 import type { Agent, Tenant } from './state.ts';
 
 /**
@@ -84,18 +84,29 @@ export function correlateAlert(
   const isNews = JSON.stringify(alert.context.candidates) !== JSON.stringify(candidates);
   tenant.alerts.settle(alert, candidates);
   const integration = tenant.integrations.get(alert.context.integrationId);
-  if (isNews && integration !== undefined) {
-    wantNotes(tenant, integration, alertId, alert.context.key, atMs);
-  }
+  if (!isNews || integration === undefined) return;
+  const { key, receivedAtMs } = alert.context;
+  wantNotes(tenant, integration, alertId, key, atMs, (note) => {
+    // An incident that has fired again since has a note about that.
+    const told = tenant.alerts.alerts.get(note.alertId)?.context;
+    return told === undefined || told.receivedAtMs <= receivedAtMs;
+  });
 }
 
-/** Through the integration that the alert came by where that may send; else through those of its kind that may. */
+type Note = Extract<OutboundSubject, { readonly type: 'note' }>;
+
+/**
+ * Through the integration that the alert came by where that may send; else through those of its kind that may.
+ *
+ * @param mayReplace whether a note that says this may be made to say what there is now
+ */
 function wantNotes(
   tenant: Tenant,
   from: IntegrationActor,
   alertId: CorrelateAlert['alertId'],
   incident: string,
   atMs: number,
+  mayReplace: (note: Note) => boolean = () => true,
 ): void {
   if (from.context.type !== 'pagerduty') return;
   const through = sendsOf(from.context).notes ? [from] : [...tenant.integrations.values()];
@@ -103,6 +114,8 @@ function wantNotes(
     if (!sendsOf(context).notes) continue;
     // One note an incident, whichever integration has told of it.
     const id = outboundIdOf(context.id, `note ${incident}`);
+    const known = tenant.outbox.deliveries.get(id)?.context.subject;
+    if (known?.type === 'note' && !mayReplace(known)) continue;
     tenant.outbox.want(id, context.id, { type: 'note', alertId, incident }, atMs);
   }
 }

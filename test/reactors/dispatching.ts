@@ -1,14 +1,21 @@
 /** A dispatcher over a real engine, with a clock that is told what time it is and peers that are functions. */
 
 import type { Command } from '../../src/domain/command.ts';
-import { type IntegrationId, integrationId, type TenantId } from '../../src/domain/ids.ts';
+import {
+  type AlertId,
+  alertIdOf,
+  eventIdOf,
+  type IntegrationId,
+  integrationId,
+  type TenantId,
+} from '../../src/domain/ids.ts';
 import type { IntegrationType } from '../../src/domain/integration.ts';
 import type { OutboundDelivery, OutboundState } from '../../src/domain/outbound.ts';
 import type { Scheduler } from '../../src/lib/scheduler.ts';
 import type { StopStack } from '../../src/lib/stop-stack.ts';
 import type { CallResult, OutboundRequest } from '../../src/outbound/call-result.ts';
 import { Dispatcher } from '../../src/reactors/dispatcher.ts';
-import { openTestEngine, type TestEngine } from '../support/engine.ts';
+import { anEvent, openTestEngine, type TestEngine } from '../support/engine.ts';
 import { removeDirectory, temporaryDirectory } from '../support/server.ts';
 
 export const PAGERDUTY_API = 'http://api.pagerduty.test';
@@ -132,7 +139,7 @@ export class Dispatching {
     });
   }
 
-  /** A delivery that says so is received and worked out; answers the id of its alert. */
+  /** A delivery that says so is received and worked out. */
   async process(
     integration: IntegrationId,
     changes: Extract<Command, { type: 'process-delivery' }>['changes'],
@@ -145,6 +152,42 @@ export class Dispatching {
     const common = { tenantId: this.tenantId, integrationId: integration, deliveryId };
     await this.engine.submit({ type: 'receive-delivery', ...common, toolDeliveryId: null, bodyJson: '{}' });
     await this.engine.submit({ type: 'process-delivery', ...common, changes });
+  }
+
+  /** An incident of PagerDuty's fires; answers the id of its alert. */
+  async incident(
+    integration: IntegrationId,
+    key: string,
+    startedAtMs = this.engine.clock.now(),
+  ): Promise<AlertId> {
+    const alertId = alertIdOf(integration, key, startedAtMs);
+    const facts = { key, startedAtMs, title: `incident ${key}`, severity: null, url: null, entities: [] };
+    const match = {
+      type: 'matched',
+      serviceName: 'checkout-api',
+      source: 'service.summary',
+      via: 'name',
+      exact: true,
+    } as const;
+    await this.process(integration, [{ type: 'fired', alertId, ...facts, match, candidates: [] }]);
+    return alertId;
+  }
+
+  async resolve(integration: IntegrationId, key: string): Promise<void> {
+    await this.process(integration, [{ type: 'resolved', key, endedAtMs: this.engine.clock.now() }]);
+  }
+
+  /** The alert is looked at once more, and one thing is found that may have caused it. */
+  async correlate(alertId: AlertId, minutesBefore: number): Promise<void> {
+    const atMs = this.engine.clock.now();
+    const { rawLine: _, ttlSeconds, ...facts } = anEvent({ newValue: `v${minutesBefore}` });
+    const event = {
+      ...facts,
+      id: eventIdOf(this.tenantId, atMs, 1),
+      ...{ timestampMs: atMs, receivedAtMs: atMs, expiresAtMs: atMs + ttlSeconds * 1000 },
+    };
+    const candidates = [{ event, minutesBefore, score: 0.9, reasons: [], occurrences: 1 }];
+    await this.engine.submit({ type: 'correlate-alert', tenantId: this.tenantId, alertId, candidates });
   }
 
   /** What an integration has sent and is to send, the oldest first. */
