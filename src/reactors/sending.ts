@@ -82,7 +82,7 @@ export function requestFor(
 async function sendNote(
   tenant: Tenant,
   config: IntegrationConfig,
-  { noteId, isInDoubt }: OutboundDelivery,
+  { id, noteId, isInDoubt }: OutboundDelivery,
   { alertId, incident }: Extract<OutboundSubject, { type: 'note' }>,
   options: SendingOptions,
 ): Promise<Verdict> {
@@ -97,7 +97,8 @@ async function sendNote(
   const alertUrl = `${options.baseUrl()}/v1/alerts/${alertId}`;
   const note: NoteText = {
     text: noteText({ title, serviceName, candidates, alertUrl }),
-    marker: `foreshock ${incident}`,
+    // Whose it is too: integrations of two tenants may write to one account.
+    marker: `foreshock ${incident} ${id.slice(0, 8)}`,
   };
   if (noteId !== null)
     return asUpdated(noteId, await sendOnce(updateNote(account, incident, noteId, note), options));

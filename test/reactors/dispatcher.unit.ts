@@ -86,9 +86,10 @@ describe('a note', () => {
     await site.incident(id, 'Q1');
     site.peer = () => lost;
     await site.look();
+    const { content } = JSON.parse(textOf(site)).note;
     site.peer = ({ method }) =>
       method === 'GET'
-        ? answered(200, { notes: [{ id: 'PMADE', content: 'text\n\nforeshock Q1' }] })
+        ? answered(200, { notes: [{ id: 'PMADE', content }] })
         : answered(200, { note: { id: 'PMADE' } });
     await site.look(2000);
     await site.look(2000);
@@ -98,6 +99,19 @@ describe('a note', () => {
       'PUT /incidents/Q1/notes/PMADE',
     ]);
     expect(site.deliveries(id)).toMatchObject([{ state: 'delivered', noteId: 'PMADE', isInDoubt: false }]);
+  });
+
+  it('bears a mark of its own, though another integration writes about the same incident', async () => {
+    const site = await Dispatching.start(made);
+    for (let n = 0; n < 2; n += 1) await site.incident(await site.integrate('pagerduty', ACCOUNT), 'Q1');
+    await site.look();
+    const marks = site.requests.map(({ body }) =>
+      JSON.parse(body ?? '')
+        .note.content.split('\n')
+        .at(-1),
+    );
+    expect(marks).toEqual([expect.stringMatching(/^foreshock Q1 /), expect.stringMatching(/^foreshock Q1 /)]);
+    expect(marks[0]).not.toBe(marks[1]);
   });
 
   it('is taken for lost on its way a while after the process that sent it has died', async () => {
