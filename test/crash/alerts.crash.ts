@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { StopStack } from '../../src/lib/stop-stack.ts';
 import type { IntegrationBody } from '../http/bodies.ts';
 import { webhookPath } from '../http/operations.ts';
@@ -24,10 +24,19 @@ const INTEGRATIONS = 3;
 const MOMENTS = ['any time', 'call read', 'call dropped', 'note made', 'answer sent'] as const;
 type Moment = (typeof MOMENTS)[number];
 
-const made = new StopStack();
-afterEach(() => made.run());
+type Test = (made: StopStack) => Promise<void>;
 
-function newSite(...flags: readonly string[]): Site {
+/** What a test made is cleared away after it; the two run at once, since both wait more than they work. */
+const clearing = (test: Test) => async () => {
+  const made = new StopStack();
+  try {
+    await test(made);
+  } finally {
+    await made.run();
+  }
+};
+
+function newSite(made: StopStack, ...flags: readonly string[]): Site {
   const directory = temporaryDirectory();
   made.push(() => removeDirectory(directory));
   return new Site(made, directory, '--outbound-allow', '127.0.0.1', '--segment-bytes', '16384', ...flags);
@@ -97,10 +106,10 @@ class Teller {
   }
 }
 
-describe('kill -9 between a webhook and its note', () => {
+describe.concurrent('kill -9 between a webhook and its note', () => {
   it(
     `leaves one alert and one note an incident, in ${KILLS} kills`,
-    async () => {
+    clearing(async (made) => {
       const random = new Random(SEED, 'alerts');
       let site: Site | undefined;
       let moment: Moment = 'any time';
@@ -125,7 +134,7 @@ describe('kill -9 between a webhook and its note', () => {
         },
       });
       made.push(() => pagerDuty.stop());
-      site = newSite('--pagerduty-api-url', pagerDuty.url);
+      site = newSite(made, '--pagerduty-api-url', pagerDuty.url);
       await site.start();
       await site.send('pod', { event_type: 'restart' });
       const config = { pagerduty_token: pagerDuty.token, pagerduty_from: pagerDuty.from };
@@ -171,7 +180,7 @@ describe('kill -9 between a webhook and its note', () => {
       expect(await site.server.signal('SIGTERM')).toEqual({ code: 0, signal: null });
       const again = pagerDuty.calls.filter(({ method }) => method === 'GET').length;
       process.stderr.write(`${incidents.length} incidents, ${again} looked for, ${JSON.stringify(died)}\n`);
-    },
+    }),
     60_000 + SETTLED_WITHIN_MS + KILLS * 6000,
   );
 });
@@ -183,7 +192,7 @@ interface TakenAlert {
 }
 
 /** Takes alerts as Alertmanager does, and does something first. */
-async function startTaker(onTaken: () => Promise<void>) {
+async function startTaker(made: StopStack, onTaken: () => Promise<void>) {
   const taken: TakenAlert[] = [];
   const server = createServer(async (request: IncomingMessage, response) => {
     const chunks: Buffer[] = [];
@@ -200,42 +209,46 @@ async function startTaker(onTaken: () => Promise<void>) {
   return { taken, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-describe('kill -9 while an agent is silent', () => {
-  it('tells of its silence once and of its return once', { timeout: 90_000 }, async () => {
-    const site = newSite('--agent-stale-after', '1s');
-    let deadly = true;
-    const { taken, url } = await startTaker(async () => {
-      if (deadly) await site.server.signal('SIGKILL');
-    });
-    await site.start();
-    const integration = await integrate(site, 'alertmanager', { alertmanager_url: url });
-    const kinds = async () => (await deliveriesOf(site, integration)).map(({ kind }) => kind).sort();
-
-    // It dies as it tells of it: nobody knows whether that was heard.
-    await site.server.exited;
-    expect(taken).toHaveLength(1);
-    deadly = false;
-    for (let kill = 0; kill < 3; kill += 1) {
+describe.concurrent('kill -9 while an agent is silent', () => {
+  it(
+    'tells of its silence once and of its return once',
+    { timeout: 90_000 },
+    clearing(async (made) => {
+      const site = newSite(made, '--agent-stale-after', '1s');
+      let deadly = true;
+      const { taken, url } = await startTaker(made, async () => {
+        if (deadly) await site.server.signal('SIGKILL');
+      });
       await site.start();
-      await sleep(300 + 600 * kill);
-      expect(await kinds()).toEqual(['agent-stale']);
+      const integration = await integrate(site, 'alertmanager', { alertmanager_url: url });
+      const kinds = async () => (await deliveriesOf(site, integration)).map(({ kind }) => kind).sort();
+
+      // It dies as it tells of it: nobody knows whether that was heard.
+      await site.server.exited;
+      expect(taken).toHaveLength(1);
+      deadly = false;
+      for (let kill = 0; kill < 3; kill += 1) {
+        await site.start();
+        await sleep(300 + 600 * kill);
+        expect(await kinds()).toEqual(['agent-stale']);
+        await site.server.signal('SIGKILL');
+      }
+      await site.start();
+      expect((await site.send('back')).outcome).toBe('acknowledged');
+      expect(await kinds()).toEqual(['agent-returned', 'agent-stale']);
       await site.server.signal('SIGKILL');
-    }
-    await site.start();
-    expect((await site.send('back')).outcome).toBe('acknowledged');
-    expect(await kinds()).toEqual(['agent-returned', 'agent-stale']);
-    await site.server.signal('SIGKILL');
-    await site.start();
-    await eventually('it is told of the return', 30_000, () => {
-      const last = taken.at(-1);
-      return last !== undefined && Date.parse(last.endsAt) <= Date.now();
-    });
-    expect(taken.at(-1)?.labels).toEqual(taken[0]?.labels);
-    expect(taken.at(-1)?.startsAt).toBe(taken[0]?.startsAt);
-    // Since the return it has been silent again, which is another silence.
-    const spells = new Set(taken.map(({ startsAt }) => startsAt));
-    const stale = (await kinds()).filter((kind) => kind === 'agent-stale');
-    expect(stale.length).toBeLessThanOrEqual(2);
-    expect(spells.size).toBeLessThanOrEqual(2);
-  });
+      await site.start();
+      await eventually('it is told of the return', 30_000, () => {
+        const last = taken.at(-1);
+        return last !== undefined && Date.parse(last.endsAt) <= Date.now();
+      });
+      expect(taken.at(-1)?.labels).toEqual(taken[0]?.labels);
+      expect(taken.at(-1)?.startsAt).toBe(taken[0]?.startsAt);
+      // Since the return it has been silent again, which is another silence.
+      const spells = new Set(taken.map(({ startsAt }) => startsAt));
+      const stale = (await kinds()).filter((kind) => kind === 'agent-stale');
+      expect(stale.length).toBeLessThanOrEqual(2);
+      expect(spells.size).toBeLessThanOrEqual(2);
+    }),
+  );
 });

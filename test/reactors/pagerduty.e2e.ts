@@ -189,8 +189,9 @@ describe('one note in the end', () => {
 
   it('after no answer, and after an answer that never ends', { timeout: 45_000 }, async () => {
     world.pagerDuty.failNext({ type: 'no-answer' });
-    world.pagerDuty.failNext({ type: 'slow-body-after-storing' });
     const silent = await world.trigger('PSILENT');
+    await eventually('it is called', 5000, () => world.callsAbout('PSILENT').length === 1);
+    world.pagerDuty.failNext({ type: 'slow-body-after-storing' });
     const slow = await world.trigger('PSLOW');
     expect(await world.delivery(silent)).toMatchObject({ state: 'sending', next_attempt_at: null });
     await world.reaches(silent, 'delivered', 20_000);
