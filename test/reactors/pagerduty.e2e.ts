@@ -4,7 +4,7 @@ import type { IntegrationBody } from '../http/bodies.ts';
 import { createIntegration, raiseAlert, register, sendEvent, webhookPath } from '../http/operations.ts';
 import { type FakeFailure, type FakePagerDuty, startFakePagerDuty } from '../support/fake-pagerduty.ts';
 import { bodyOf, type Tenant, TestServer } from '../support/http.ts';
-import { startServer } from '../support/server.ts';
+import { removeDirectory, startServer } from '../support/server.ts';
 import { eventually, sleep } from '../support/site.ts';
 
 interface DeliveryBody {
@@ -313,6 +313,7 @@ describe('an endpoint that is down', () => {
     await eventually('there is a note', 10_000, () => up.notes('PDOWN').length === 1);
     expect(await again.stop()).toBe(0);
     server.http.close();
+    removeDirectory(server.process.dataDirectory);
     await up.stop();
   });
 });
@@ -352,5 +353,6 @@ describe('a webhook', () => {
     await eventually('another is another', 5000, async () => (await count(again.url))[0] === 'firing');
     expect(await again.stop()).toBe(0);
     server.http.close();
+    removeDirectory(server.process.dataDirectory);
   });
 });
