@@ -16,6 +16,7 @@ import { timestampOf } from '../domain/event.ts';
 import { type AgentId, eventIdOf, outboundIdOf } from '../domain/ids.ts';
 import type { IntegrationType } from '../domain/integration.ts';
 import { sendsOf } from '../domain/integration-config.ts';
+import { alarmIdOf, type OutboundSubject, type StaleAgentFacts } from '../domain/outbound.ts';
 import type { Agent, Tenant } from './state.ts';
 
 /**
@@ -83,18 +84,29 @@ export function correlateAlert(
   const isNews = JSON.stringify(alert.context.candidates) !== JSON.stringify(candidates);
   tenant.alerts.settle(alert, candidates);
   const integration = tenant.integrations.get(alert.context.integrationId);
-  if (isNews && integration !== undefined) {
-    wantNotes(tenant, integration, alertId, alert.context.key, atMs);
-  }
+  if (!isNews || integration === undefined) return;
+  const { key, receivedAtMs } = alert.context;
+  wantNotes(tenant, integration, alertId, key, atMs, (note) => {
+    // An incident that has fired again since has a note about that.
+    const told = tenant.alerts.alerts.get(note.alertId)?.context;
+    return told === undefined || told.receivedAtMs <= receivedAtMs;
+  });
 }
 
-/** Through the integration that the alert came by where that may send; else through those of its kind that may. */
+type Note = Extract<OutboundSubject, { readonly type: 'note' }>;
+
+/**
+ * Through the integration that the alert came by where that may send; else through those of its kind that may.
+ *
+ * @param mayReplace whether a note that says this may be made to say what there is now
+ */
 function wantNotes(
   tenant: Tenant,
   from: IntegrationActor,
   alertId: CorrelateAlert['alertId'],
   incident: string,
   atMs: number,
+  mayReplace: (note: Note) => boolean = () => true,
 ): void {
   if (from.context.type !== 'pagerduty') return;
   const through = sendsOf(from.context).notes ? [from] : [...tenant.integrations.values()];
@@ -102,6 +114,8 @@ function wantNotes(
     if (!sendsOf(context).notes) continue;
     // One note an incident, whichever integration has told of it.
     const id = outboundIdOf(context.id, `note ${incident}`);
+    const known = tenant.outbox.deliveries.get(id)?.context.subject;
+    if (known?.type === 'note' && !mayReplace(known)) continue;
     tenant.outbox.want(id, context.id, { type: 'note', alertId, incident }, atMs);
   }
 }
@@ -131,11 +145,13 @@ export function markAgentStale(tenant: Tenant, { agentId }: MarkAgentStale, { at
   const agent = tenant.agents.get(agentId);
   if (agent === undefined) return;
   agent.actor.send({ type: 'became-stale', atMs });
+  const { stale } = agent.actor.context;
+  if (stale === null) return;
+  const facts = staleFacts(agentId, stale);
   for (const { context } of tenant.integrations.values()) {
-    const { stale } = agent.actor.context;
-    if (stale === null || !sendsOf(context).staleAgents) continue;
-    const id = outboundIdOf(context.id, `stale ${agentId} ${stale.sinceMs}`);
-    tenant.outbox.want(id, context.id, { type: 'agent-stale', agent: staleFacts(agentId, stale) }, atMs);
+    if (!sendsOf(context).staleAgents) continue;
+    const id = alarmIdOf(context.id, 'stale', facts);
+    tenant.outbox.want(id, context.id, { type: 'agent-stale', agent: facts }, atMs);
   }
 }
 
@@ -143,16 +159,14 @@ export function markAgentStale(tenant: Tenant, { agentId }: MarkAgentStale, { at
 export function agentReturns(tenant: Tenant, agent: Agent, atMs: number): void {
   const { id: agentId, stale } = agent.actor.context;
   if (stale === null) return;
+  const facts = staleFacts(agentId, stale);
   for (const { context } of tenant.integrations.values()) {
-    const raised = tenant.outbox.deliveries.get(
-      outboundIdOf(context.id, `stale ${agentId} ${stale.sinceMs}`),
-    );
-    if (raised === undefined) continue;
-    abandonIfUnsent(tenant, raised, atMs);
-    const id = outboundIdOf(context.id, `returned ${agentId} ${stale.sinceMs}`);
-    const agentFacts = staleFacts(agentId, stale);
-    const subject = { type: 'agent-returned', agent: agentFacts, returnedAtMs: atMs } as const;
-    tenant.outbox.want(id, context.id, subject, atMs);
+    const raised = tenant.outbox.deliveries.get(alarmIdOf(context.id, 'stale', facts));
+    // Who has come to listen since was told by the rounds that keep alarms up.
+    if (raised === undefined && !sendsOf(context).staleAgents) continue;
+    if (raised !== undefined) abandonIfUnsent(tenant, raised, atMs);
+    const id = alarmIdOf(context.id, 'returned', facts);
+    tenant.outbox.want(id, context.id, { type: 'agent-returned', agent: facts, returnedAtMs: atMs }, atMs);
   }
 }
 
@@ -162,7 +176,7 @@ function abandonIfUnsent(tenant: Tenant, raised: DeliveryActor, atMs: number): v
   tenant.outbox.send(raised, { type: 'dead', atMs, detail: 'the agent was back before this was delivered' });
 }
 
-function staleFacts(id: AgentId, stale: NonNullable<Agent['actor']['context']['stale']>) {
+function staleFacts(id: AgentId, stale: NonNullable<Agent['actor']['context']['stale']>): StaleAgentFacts {
   const { name, hostname, lastSeenAtMs, sinceMs } = stale;
   return { id, name, hostname, lastSeenAtMs, staleSinceMs: sinceMs };
 }
@@ -174,5 +188,11 @@ export function startAttempt(tenant: Tenant, { outboundId }: StartAttempt, { atM
 
 export function finishAttempt(tenant: Tenant, { outboundId, result }: FinishAttempt, { atMs }: Stamp): void {
   const delivery = tenant.outbox.deliveries.get(outboundId);
-  if (delivery !== undefined) tenant.outbox.send(delivery, { ...result, atMs });
+  if (delivery === undefined) return;
+  tenant.outbox.send(delivery, { ...result, atMs });
+  const { subject, integrationId } = delivery.context;
+  // It was on its way when the agent came back.
+  if (subject.type !== 'agent-stale') return;
+  const isEnded = tenant.outbox.deliveries.has(alarmIdOf(integrationId, 'returned', subject.agent));
+  if (isEnded) abandonIfUnsent(tenant, delivery, atMs);
 }

@@ -35,6 +35,12 @@ const RETRY_INTERVAL_MS = 1000;
 /** Events come this much later than what they tell of, and no later, where nothing is wrong. */
 const SETTLE_AFTER_MS = 30_000;
 
+/**
+ * Of what one delivery comes to, in characters, so that it fits into a record: a thousand alerts with twenty causes
+ * each would not. What has no room comes with the second look, which has a record for each alert.
+ */
+const MAX_CHANGES_LENGTH = 4 * 1024 * 1024;
+
 export class Inbound {
   readonly #options: InboundOptions;
   #working: Promise<void> | undefined;
@@ -86,8 +92,11 @@ export class Inbound {
     if (integration === undefined) return;
     const changes: AlertChange[] = [];
     const causes = this.#causes(tenant);
+    let roomLeft = MAX_CHANGES_LENGTH;
     for (const signal of signalsIn(integration.type, JSON.parse(delivery.bodyJson))) {
-      changes.push(await this.#changeOf(tenant, integration, signal, delivery.receivedAtMs, causes));
+      const change = await this.#changeOf(tenant, integration, signal, delivery.receivedAtMs, causes);
+      roomLeft -= JSON.stringify(change).length;
+      changes.push(roomLeft < 0 ? withoutDetails(change) : change);
       await this.#pause();
     }
     await this.#submit({
@@ -161,4 +170,8 @@ export class Inbound {
       });
     });
   }
+}
+
+function withoutDetails(change: AlertChange): AlertChange {
+  return change.type === 'fired' ? { ...change, entities: [], candidates: [] } : change;
 }
