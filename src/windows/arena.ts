@@ -78,11 +78,8 @@ export class Arena {
     this.#options = options;
   }
 
-  add(
-    { details, detailsStart, detailsEnd, ...rest }: NewRecord,
-    ttlMs: number,
-    expiresAtMs: number,
-  ): EventRef {
+  add(record: NewRecord, ttlMs: number, expiresAtMs: number): EventRef {
+    const { details, detailsStart, detailsEnd, timestampMs, confidence } = record;
     const detailsBytes = detailsEnd - detailsStart;
     if (detailsBytes > MAX_DETAILS_BYTES) throw new RangeError(`details of ${detailsBytes} bytes`);
     const words = HEADER_WORDS + Math.ceil(detailsBytes / WORD);
@@ -93,8 +90,8 @@ export class Arena {
     if (expiresAtMs > chunk.lastExpiryMs) chunk.lastExpiryMs = expiresAtMs;
     const { bytes, words: to } = memoryOf(chunk);
     const word = chunk.startWord + at;
-    to[word] = rest.timestampMs;
-    to[word + 1] = rest.confidence;
+    to[word] = timestampMs;
+    to[word + 1] = confidence;
     details.copy(bytes, (word + HEADER_WORDS) * WORD, detailsStart, detailsEnd);
     return (chunk.number * CHUNK_WORDS + at) as EventRef;
   }
