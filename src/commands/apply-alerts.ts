@@ -15,14 +15,14 @@ import type { ContextEvent } from '../domain/event.ts';
 import { timestampOf } from '../domain/event.ts';
 import { type AgentId, eventIdOf, outboundIdOf } from '../domain/ids.ts';
 import type { IntegrationType } from '../domain/integration.ts';
-import { sendsOf } from '../domain/integration-config.ts';
+import { configOf, sendsOf } from '../domain/integration-config.ts';
 import { alarmIdOf, type OutboundSubject, type StaleAgentFacts } from '../domain/outbound.ts';
 import type { Agent, Tenant } from './state.ts';
 
 /**
  * How long a delivery of the same id is the same delivery. PagerDuty's ids are of one delivery, which it sends again
- * for two days. Alertmanager has none, and what stands for one comes again when an alert does: it is only to
- * catch what is sent again because our answer was lost.
+ * for two days. Alertmanager has none, and what stands for one comes again when an alert does, so that only the
+ * latest is remembered: it is to catch what is sent again because our answer was lost.
  */
 const REMEMBER_FOR_MS: { readonly [T in IntegrationType]: number } = {
   pagerduty: 48 * 3600 * 1000,
@@ -34,7 +34,9 @@ export function receiveDelivery(tenant: Tenant, command: ReceiveDelivery, { atMs
   const integration = tenant.integrations.get(integrationId);
   if (integration === undefined) return;
   integration.send({ type: 'delivery-received' });
-  const rememberForMs = REMEMBER_FOR_MS[integration.context.type];
+  const { type } = integration.context;
+  const rememberForMs = REMEMBER_FOR_MS[type];
+  if (type === 'alertmanager') tenant.inbox.forgetIds(integrationId);
   tenant.inbox.take({ id, integrationId, receivedAtMs: atMs, bodyJson }, toolDeliveryId, rememberForMs);
 }
 
@@ -93,6 +95,21 @@ export function correlateAlert(
   });
 }
 
+/**
+ * One writer an account: where several integrations share one, it is the oldest of them, so that an incident gets one
+ * note whichever of them has told of it.
+ */
+function noteWriters(tenant: Tenant, from: IntegrationActor): ReadonlySet<IntegrationActor> {
+  const byToken = new Map<string | null, IntegrationActor>();
+  for (const integration of tenant.integrations.values()) {
+    if (!sendsOf(integration.context).notes) continue;
+    const token = configOf(integration.context).pagerdutyToken;
+    if (!byToken.has(token)) byToken.set(token, integration);
+  }
+  const own = sendsOf(from.context).notes && byToken.get(configOf(from.context).pagerdutyToken);
+  return new Set(own ? [own] : byToken.values());
+}
+
 type Note = Extract<OutboundSubject, { readonly type: 'note' }>;
 
 /**
@@ -109,10 +126,7 @@ function wantNotes(
   mayReplace: (note: Note) => boolean = () => true,
 ): void {
   if (from.context.type !== 'pagerduty') return;
-  const through = sendsOf(from.context).notes ? [from] : [...tenant.integrations.values()];
-  for (const { context } of through) {
-    if (!sendsOf(context).notes) continue;
-    // One note an incident, whichever integration has told of it.
+  for (const { context } of noteWriters(tenant, from)) {
     const id = outboundIdOf(context.id, `note ${incident}`);
     const known = tenant.outbox.deliveries.get(id)?.context.subject;
     if (known?.type === 'note' && !mayReplace(known)) continue;

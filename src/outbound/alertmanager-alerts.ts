@@ -6,8 +6,8 @@
  * its `endsAt`, so one that stays has to be raised again before that.
  */
 import type { AgentId } from '../domain/ids.ts';
+import { onOneLine } from '../lib/text.ts';
 import { type OutboundRequest, type Refused, refused } from './call-result.ts';
-import { onOneLine } from './text.ts';
 import { below } from './url.ts';
 
 export interface StaleAgent {

@@ -73,10 +73,12 @@ export class Inbound {
 
   async #look(): Promise<void> {
     const nowMs = this.#options.time.now();
+    const failures: unknown[] = [];
     for (const tenant of this.#options.state.tenants.values()) {
       for (const delivery of [...tenant.inbox.pending.values()]) {
         if (this.#stopped) return;
-        await this.#workOut(tenant, delivery);
+        // One that cannot be worked out keeps no other waiting.
+        await this.#workOut(tenant, delivery).catch((error: unknown) => failures.push(error));
       }
       for (const id of [...tenant.alerts.unsettled]) {
         const alert = tenant.alerts.alerts.get(id)?.context;
@@ -85,6 +87,7 @@ export class Inbound {
           await this.#settle(tenant, alert);
       }
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   async #workOut(tenant: Tenant, delivery: PendingDelivery): Promise<void> {

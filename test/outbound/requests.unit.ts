@@ -211,7 +211,7 @@ describe('a change event', () => {
     [
       'text of several lines',
       { newValue: 'a\r\nb\u2028c\u202ed', oldValue: null },
-      'Deploy of checkout-api (checkout): a b c d by alice',
+      'Deploy of checkout-api (checkout): a b cd by alice',
     ],
   ])('sums up %s', (_, fields, summary) => {
     const body = bodyOf(sendChangeEvent(EVENTS, { ...DEPLOY, ...fields }, null));

@@ -103,7 +103,9 @@ describe('a note', () => {
 
   it('bears a mark of its own, though another integration writes about the same incident', async () => {
     const site = await Dispatching.start(made);
-    for (let n = 0; n < 2; n += 1) await site.incident(await site.integrate('pagerduty', ACCOUNT), 'Q1');
+    for (const token of ['one', 'another']) {
+      await site.incident(await site.integrate('pagerduty', { ...ACCOUNT, pagerduty_token: token }), 'Q1');
+    }
     await site.look();
     const marks = site.requests.map(({ body }) =>
       JSON.parse(body ?? '')
@@ -112,6 +114,18 @@ describe('a note', () => {
     );
     expect(marks).toEqual([expect.stringMatching(/^foreshock Q1 /), expect.stringMatching(/^foreshock Q1 /)]);
     expect(marks[0]).not.toBe(marks[1]);
+  });
+
+  it('is one, though two integrations of one account tell of the incident', async () => {
+    const site = await Dispatching.start(made);
+    const first = await site.integrate('pagerduty', ACCOUNT);
+    const second = await site.integrate('pagerduty', ACCOUNT);
+    await site.incident(second, 'Q1');
+    await site.incident(first, 'Q1');
+    await site.look();
+    expect(asked(site).filter((line) => line.startsWith('POST'))).toHaveLength(1);
+    expect(site.deliveries(first)).toHaveLength(1);
+    expect(site.deliveries(second)).toEqual([]);
   });
 
   it('is taken for lost on its way a while after the process that sent it has died', async () => {
@@ -163,7 +177,7 @@ describe('an integration', () => {
   it('that is slow has two calls under way at most, and keeps no other waiting', async () => {
     const site = await Dispatching.start(made);
     const slow = await site.integrate('pagerduty', ACCOUNT);
-    const quick = await site.integrate('pagerduty', ACCOUNT);
+    const quick = await site.integrate('pagerduty', { ...ACCOUNT, pagerduty_token: 'another' });
     site.peer = ({ url }) => (url.includes('slow') ? silence() : answered(200, { note: { id: 'P' } }));
     for (let n = 0; n < 6; n += 1) await site.incident(slow, `slow-${n}`);
     await site.look();

@@ -232,7 +232,12 @@ export class AlertsModel {
     const all = [...this.#integrations.values()].filter((each) =>
       sends(each, 'pagerduty', 'pagerduty_token'),
     );
-    for (const { id: integrationId } of all.includes(from) ? [from] : all) {
+    const tokenOf = ({ config }: ModelIntegration) =>
+      (config as { pagerduty_token?: unknown }).pagerduty_token;
+    const writers = (all.includes(from) ? [from] : all).map(
+      (each) => all.find((other) => tokenOf(other) === tokenOf(each)) ?? each,
+    );
+    for (const { id: integrationId } of new Set(writers)) {
       const id = outboundIdOf(integrationId, `note ${incident}`);
       const told = this.deliveries.get(id)?.subject.alert_id ?? null;
       if (told !== null && !mayReplace(told)) continue;
