@@ -1,4 +1,5 @@
 /** The composition root: one straight line from settings to a serving process, each stop registered at once. */
+import manifest from '../package.json' with { type: 'json' };
 import { type AdminOptions, administer, createFirstKeys, type FirstKeys } from './admin/operations.ts';
 import { claimDirectory, serveAdmin } from './admin/socket.ts';
 import { makeCheckpointOnThread } from './checkpoint-thread.ts';
@@ -146,6 +147,7 @@ export async function startServer(
 
 function apiOf(engine: Late<Engine>, entropy: Entropy): Api {
   return {
+    version: manifest.version,
     entropy,
     transcoder: new EventTranscoder(),
     get pipeline() {

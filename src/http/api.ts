@@ -11,6 +11,8 @@ import type { Exchange } from './exchange.ts';
 import { json, type Response, type Status } from './responses.ts';
 
 export interface Api {
+  /** Of Foreshock. */
+  readonly version: string;
   readonly pipeline: Pipeline;
   readonly queries: Queries;
   /** The active integration that has a webhook token. */

@@ -3,7 +3,7 @@ import type { Rejection, RejectionKind } from '../domain/rejection.ts';
 
 export type Status = 200 | 201 | 202 | 204 | 400 | 401 | 403 | 404 | 405 | 413 | 415 | 500 | 503;
 
-const REASONS: { readonly [S in Status]: string } = {
+export const REASONS: { readonly [S in Status]: string } = {
   200: 'OK',
   201: 'Created',
   202: 'Accepted',
@@ -19,7 +19,7 @@ const REASONS: { readonly [S in Status]: string } = {
   503: 'Service Unavailable',
 };
 
-const STATUS_OF: { readonly [K in RejectionKind]: Status } = {
+export const STATUS_OF: { readonly [K in RejectionKind]: Status } = {
   'bad-input': 400,
   unauthenticated: 401,
   forbidden: 403,
@@ -50,7 +50,7 @@ const PROBLEM_HEADERS: Headers = [['Content-Type', 'application/problem+json']];
 /** Seconds a client is asked to wait when the server cannot take its request just now. */
 const RETRY_AFTER_SECONDS = '1';
 
-const EXTRA_HEADERS: { readonly [K in RejectionKind]?: Headers } = {
+export const EXTRA_HEADERS: { readonly [K in RejectionKind]?: Headers } = {
   unauthenticated: [['WWW-Authenticate', 'Bearer']],
   unavailable: [['Retry-After', RETRY_AFTER_SECONDS]],
 };
@@ -62,6 +62,21 @@ export function statusLine(status: Status): string {
 /** `body` is JSON text. */
 export function json(status: Status, body: string): Response {
   return { status, headers: JSON_HEADERS, body };
+}
+
+/** A page that runs no scripts and loads nothing, but for the styles whose hash is named. */
+export function page(html: string, styleHash: string): Response {
+  const policy = `default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  return {
+    status: 200,
+    headers: [
+      ['Content-Type', 'text/html; charset=utf-8'],
+      ['Content-Security-Policy', policy],
+      ['X-Content-Type-Options', 'nosniff'],
+      ['Referrer-Policy', 'no-referrer'],
+    ],
+    body: html,
+  };
 }
 
 export const CREATED: Response = { status: 201, headers: [], body: null };

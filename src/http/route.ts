@@ -76,3 +76,6 @@ export interface PublicRoute extends RouteBase {
 }
 
 export type Route = KeyRoute | BytesRoute | WebhookRoute | PublicRoute;
+
+/** What of a route its description is made from. */
+export type RouteLine = Pick<Route, 'method' | 'path' | 'access' | 'body'>;

@@ -5,6 +5,7 @@ import * as agents from './agents.ts';
 import * as alerts from './alerts.ts';
 import type { Api } from './api.ts';
 import * as batch from './batch.ts';
+import { Documentation } from './documentation.ts';
 import * as events from './events.ts';
 import { type Readiness, showHealth, showReadiness } from './health.ts';
 import * as integrations from './integrations.ts';
@@ -39,7 +40,8 @@ export interface BodyLimits {
 }
 
 export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness): Route[] {
-  return [
+  const documentation = new Documentation(api, () => table);
+  const table: Route[] = [
     { method: 'GET', path: '/healthz', access: 'public', body: 'none', handle: showHealth },
     {
       method: 'GET',
@@ -47,6 +49,20 @@ export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness)
       access: 'public',
       body: 'none',
       handle: (call) => showReadiness(readiness(), call),
+    },
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      access: 'public',
+      body: 'none',
+      handle: (call) => documentation.showDescription(call),
+    },
+    {
+      method: 'GET',
+      path: '/docs',
+      access: 'public',
+      body: 'none',
+      handle: (call) => documentation.showReference(call),
     },
     ...KEY_ROUTES.map(
       ([method, path, access, body, handle]): Route => ({
@@ -84,4 +100,5 @@ export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness)
       handle: (call: RawCall) => webhooks.receiveWebhook(api, call),
     },
   ];
+  return table;
 }

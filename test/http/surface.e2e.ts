@@ -19,7 +19,7 @@ const METHODS = [
   'Options',
 ];
 
-const table = await routeTable();
+const table = routeTable();
 const paths = [...new Set(table.map(({ path }) => path))];
 const getPaths = table.filter(({ method }) => method === 'GET').map(({ path }) => path);
 const guardedPaths = getPaths.filter((path) => path.startsWith('/v1/'));

@@ -1,6 +1,7 @@
 /** HTTP for tests: a client that adds next to nothing to what it is told to send, and a server with tenants. */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { expect } from 'vitest';
+import { expectDescribed } from './description.ts';
 import { foreshock, removeDirectory, type ServerProcess, startServer, temporaryDirectory } from './server.ts';
 
 /** Far longer than any answer takes: only a server that hangs gets here. */
@@ -62,7 +63,10 @@ export class HttpClient {
     return new Promise((resolve, reject) => {
       const request = httpRequest(
         { host: '127.0.0.1', port: this.#port, method, path, headers: sent, agent: this.#agent },
-        (response) => collect(response).then(resolve, reject),
+        (response) =>
+          collect(response)
+            .then((answer) => expectDescribed({ method, path, answer }))
+            .then(resolve, reject),
       );
       const timer = setTimeout(
         () => request.destroy(new Error(`no answer to ${method} ${path}`)),
