@@ -1,6 +1,7 @@
 /** Settings an operator chooses, and limits, with the relations between them that the code relies on. */
 
 import type { Durability } from './commands/durability.ts';
+import type { MetricsAccess } from './domain/metrics-access.ts';
 import { MAX_SEGMENT_BYTES } from './log/position.ts';
 import { MAX_PAYLOAD_BYTES } from './log/record.ts';
 import { HEADER_BYTES } from './log/segment.ts';
@@ -30,6 +31,8 @@ export interface Settings {
   readonly maxBodyBytes: number;
   readonly maxBatchBytes: number;
   readonly maxWebhookBodyBytes: number;
+  /** Who may read GET /metrics. */
+  readonly metrics: MetricsAccess;
   /** A log segment that has grown past this is sealed and the next begun. */
   readonly segmentBytes: number;
   /** A checkpoint is made when this many segments have been sealed since the last. */
@@ -52,6 +55,7 @@ export const DEFAULTS = {
   maxBodyBytes: 64 * 1024,
   maxBatchBytes: 16 * 1024 * 1024,
   maxWebhookBodyBytes: 1024 * 1024,
+  metrics: 'loopback',
   segmentBytes: 64 * 1024 * 1024,
   checkpointSegments: 4,
 } as const satisfies Settings;

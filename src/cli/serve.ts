@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { DURABILITIES, type Durability } from '../commands/durability.ts';
 import { checkSettings, DEFAULTS, type Settings } from '../config.ts';
 import { serviceIdOf, tenantId } from '../domain/ids.ts';
+import { METRICS_ACCESSES, type MetricsAccess } from '../domain/metrics-access.ts';
 import { systemClock } from '../lib/clock.ts';
 import { nodeDisk } from '../lib/disk.ts';
 import { systemEntropy } from '../lib/entropy.ts';
@@ -30,6 +31,7 @@ interface ServeFlags {
   readonly pagerdutyEventsUrl: string;
   readonly maxBatchBytes: number;
   readonly maxWebhookBodyBytes: number;
+  readonly metrics: MetricsAccess;
   readonly segmentBytes: number;
   readonly checkpointSegments: number;
 }
@@ -117,6 +119,11 @@ export function serveCommand(): Command {
         .argParser(integer(1024, 16 * 1024 * 1024)),
     )
     .addOption(
+      option('--metrics <who>', 'who may read /metrics without a key: programs of this machine, or')
+        .choices(METRICS_ACCESSES)
+        .default(DEFAULTS.metrics),
+    )
+    .addOption(
       option('--segment-bytes <number>', 'size at which a log segment is sealed')
         .default(DEFAULTS.segmentBytes)
         .argParser(integer(4096, 4 * GIB - 1)),
@@ -160,6 +167,7 @@ function settingsOf(flags: ServeFlags): Settings {
     maxBodyBytes: flags.maxBodyBytes,
     maxBatchBytes: flags.maxBatchBytes,
     maxWebhookBodyBytes: flags.maxWebhookBodyBytes,
+    metrics: flags.metrics,
     segmentBytes: flags.segmentBytes,
     checkpointSegments: flags.checkpointSegments,
   };

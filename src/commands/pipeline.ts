@@ -39,6 +39,9 @@ export interface PipelineOptions {
   readonly time: Pick<Clock, 'now'>;
   readonly scheduler: Scheduler;
   readonly durability: Durability;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Told of every sync of the log, how long it took. */
+  readonly onSync: (milliseconds: number) => void;
   /** A broken invariant or a failed sync: the process must end, and restart is the repair. */
   readonly onFatal: (error: Error) => void;
   /** Commands are not taken any more, for this reason; or, undefined, are taken again. */
@@ -61,16 +64,20 @@ export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #queue: CommitQueue<Entry>;
   #waitingBytes = 0;
+  /** Bytes of records appended since the process began, those among them that the disk then did not take. */
+  appendedBytes = 0;
   #trouble: string | undefined;
   #cancelForgetting: () => void = () => {};
   #closed = false;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
-    const { log, scheduler, onFatal } = options;
+    const { log, scheduler, clock, onSync, onFatal } = options;
     this.#queue = commitQueue(options.durability, {
       log,
       scheduler,
+      clock,
+      onSync,
       commit: (entry: Entry) => this.#commit(entry),
       abandon: ({ record, settle }, error) => {
         this.#waitingBytes -= record.bytes.length;
@@ -101,6 +108,7 @@ export class Pipeline {
       throw error;
     }
     this.#waitingBytes += record.bytes.length;
+    this.appendedBytes += record.bytes.length;
     this.#queue.appended({ record, settle });
   }
 
@@ -108,6 +116,16 @@ export class Pipeline {
   get trouble(): string | undefined {
     if (this.#closed) return CLOSED.detail;
     return this.#queue.stalled ? DISK_HANGS.detail : this.#trouble;
+  }
+
+  /** Commands that wait for a sync. */
+  get waiting(): number {
+    return this.#queue.waiting;
+  }
+
+  /** And their bytes. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
   }
 
   /**

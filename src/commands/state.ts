@@ -151,4 +151,10 @@ export class State {
   reclaim(nowMs: number, limit: number): boolean {
     return this.#expiries.advance(nowMs, (chunk) => this.live.reclaim(chunk, nowMs), limit);
   }
+
+  /** How long memory has been waiting to be given back, milliseconds, at the most; 0 where none waits. */
+  reclaimLagMs(nowMs: number): number {
+    const dueMs = this.#expiries.nextDueMs();
+    return dueMs === undefined ? 0 : Math.max(0, nowMs - dueMs);
+  }
 }

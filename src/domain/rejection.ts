@@ -3,15 +3,17 @@
  * thrown, and know nothing of HTTP; `http/` gives each kind its status.
  */
 
-export type RejectionKind =
-  | 'bad-input'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not-found'
-  | 'method-not-allowed'
-  | 'too-large'
-  | 'unsupported-media-type'
-  | 'unavailable';
+export const REJECTION_KINDS = [
+  'bad-input',
+  'unauthenticated',
+  'forbidden',
+  'not-found',
+  'method-not-allowed',
+  'too-large',
+  'unsupported-media-type',
+  'unavailable',
+] as const;
+export type RejectionKind = (typeof REJECTION_KINDS)[number];
 
 export interface Rejection {
   readonly type: 'rejection';

@@ -19,6 +19,8 @@ export interface Api {
   integrationByToken(token: string): Integration | undefined;
   readonly entropy: Entropy;
   readonly transcoder: EventTranscoder;
+  /** The metrics of this moment, in the Prometheus text format. */
+  metrics(): string;
 }
 
 /** Submits a command and answers what became of it. */

@@ -5,10 +5,12 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Rejection } from '../domain/rejection.ts';
 import { errorResponse, failure, type Headers, type Response, statusLine } from './responses.ts';
+import type { RouteTraffic } from './traffic.ts';
 
 export interface ExchangeOptions {
   readonly requestId: string;
   readonly isHead: boolean;
+  readonly traffic: RouteTraffic;
   /** Told of what a handler threw: a mistake of ours, answered with 500. */
   readonly onThrow: (error: unknown, requestId: string) => void;
 }
@@ -18,6 +20,8 @@ export class Exchange {
   readonly #res: HttpResponse;
   readonly #isHead: boolean;
   readonly #onThrow: ExchangeOptions['onThrow'];
+  readonly #traffic: RouteTraffic;
+  readonly #begunAt: number | undefined;
   #wantsJson = false;
   #open = true;
   #inCallback = true;
@@ -28,8 +32,11 @@ export class Exchange {
     this.requestId = options.requestId;
     this.#isHead = options.isHead;
     this.#onThrow = options.onThrow;
+    this.#traffic = options.traffic;
+    this.#begunAt = options.traffic.begin();
     // First of all: without it, an exception in a handler would end the process.
     res.onAborted(() => {
+      if (this.#open) this.#traffic.aborted += 1;
       this.#open = false;
     });
   }
@@ -41,6 +48,11 @@ export class Exchange {
 
   set wantsJson(wants: boolean) {
     this.#wantsJson = wants;
+  }
+
+  /** Of the peer: 4 or 16 bytes; none where it is gone. To be asked while the request is being taken. */
+  get remoteAddress(): Uint8Array {
+    return this.#open ? new Uint8Array(this.#res.getRemoteAddress()) : new Uint8Array();
   }
 
   /** The connection is closed after the answer. */
@@ -68,11 +80,13 @@ export class Exchange {
   answer(response: Response): void {
     if (!this.#open) return;
     this.#open = false;
+    this.#traffic.answered(response.status, this.#begunAt);
     if (this.#inCallback) this.#write(response);
     else this.#res.cork(() => this.#write(response));
   }
 
   reject(rejection: Rejection, extra: Headers = []): void {
+    if (this.#open) this.#traffic.rejected(rejection.kind);
     this.answer(errorResponse(rejection, this.#wantsJson, this.requestId, extra));
   }
 

@@ -28,7 +28,8 @@ import { readBody } from './body.ts';
 import { Exchange } from './exchange.ts';
 import { isJsonType, type RequestHead, readHead } from './request.ts';
 import { options } from './responses.ts';
-import type { BytesRoute, Call, KeyRoute, Route } from './route.ts';
+import { type BytesRoute, type Call, type KeyRoute, type Route, templateOf } from './route.ts';
+import type { RouteTraffic, Traffic } from './traffic.ts';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -39,6 +40,7 @@ export interface ListenerOptions {
   readonly maxWebhookBodyBytes: number;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
+  readonly traffic: Traffic;
   /** Ids that say nothing of how many there were: every caller sees its own. */
   readonly newRequestId: () => string;
   /** Why no request can be taken just now, or undefined where they can. */
@@ -66,6 +68,8 @@ const EXCLUSIVE_PORT = 1;
 
 declare module 'uWebSockets.js' {
   interface TemplatedApp {
+    /** The typings say Number where a number comes: 1 for a connection that opens, -1 for one that closes. */
+    filter(each: (res: HttpResponse, change: number) => void): TemplatedApp;
     /** The binary has this form; its typings lack it. */
     listen(
       host: string,
@@ -95,6 +99,7 @@ class HttpServer implements Listener {
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#authenticator = new Authenticator(options.keys);
+    this.#countConnections();
     this.#route();
     this.#sweep();
   }
@@ -134,37 +139,55 @@ class HttpServer implements Listener {
     this.#app.close();
   }
 
+  #countConnections(): void {
+    const { connections } = this.#options.traffic;
+    const opensOrCloses = (_: HttpResponse, change: number) => {
+      connections.open += change;
+      if (change === 1) connections.accepted += 1;
+    };
+    this.#app.filter(opensOrCloses);
+  }
+
   #route(): void {
+    const { other } = this.#options.traffic;
     const byPath = Map.groupBy(this.#options.routes, (route) => route.path);
     for (const [path, routes] of byPath) {
       const paramCount = path.split('/:').length - 1;
       for (const route of routes) {
+        const traffic = this.#options.traffic.route(route.method, templateOf(route.path));
         const handler = (res: HttpResponse, req: HttpRequest) =>
-          this.#take(res, req, route, paramCount, false);
+          this.#take(res, req, route, traffic, paramCount, false);
         if (route.method === 'GET') {
           this.#app.get(path, handler);
-          this.#app.head(path, (res, req) => this.#take(res, req, route, paramCount, true));
+          this.#app.head(path, (res, req) => this.#take(res, req, route, traffic, paramCount, true));
         } else if (route.method === 'POST') this.#app.post(path, handler);
         else if (route.method === 'PUT') this.#app.put(path, handler);
         else this.#app.del(path, handler);
       }
       const allow = allowed(routes);
       this.#app.options(path, (res, req) => {
-        this.#open(res, req, false, (exchange) => exchange.answer(options(allow)));
+        this.#open(res, req, other, false, (exchange) => exchange.answer(options(allow)));
       });
       this.#app.any(path, (res, req) => {
-        this.#open(res, req, req.getMethod() === 'head', (exchange) =>
+        this.#open(res, req, other, req.getMethod() === 'head', (exchange) =>
           exchange.reject(METHOD_NOT_ALLOWED, [['Allow', allow]]),
         );
       });
     }
     this.#app.any('/*', (res, req) => {
-      this.#open(res, req, req.getMethod() === 'head', (exchange) => exchange.reject(NOT_FOUND));
+      this.#open(res, req, other, req.getMethod() === 'head', (exchange) => exchange.reject(NOT_FOUND));
     });
   }
 
-  #take(res: HttpResponse, req: HttpRequest, route: Route, paramCount: number, isHead: boolean): void {
-    this.#open(res, req, isHead, (exchange, head) => {
+  #take(
+    res: HttpResponse,
+    req: HttpRequest,
+    route: Route,
+    traffic: RouteTraffic,
+    paramCount: number,
+    isHead: boolean,
+  ): void {
+    this.#open(res, req, traffic, isHead, (exchange, head) => {
       if (route.access === 'public') return route.handle({ exchange, head, params: [], query: '' });
       const closed = this.#options.unavailable();
       if (closed !== undefined) return exchange.reject(closed);
@@ -218,11 +241,12 @@ class HttpServer implements Listener {
   #open(
     res: HttpResponse,
     req: HttpRequest,
+    traffic: RouteTraffic,
     isHead: boolean,
     step: (exchange: Exchange, head: RequestHead) => void,
   ): void {
     const requestId = this.#options.newRequestId();
-    const exchange = new Exchange(res, { requestId, isHead, onThrow: this.#options.onThrow });
+    const exchange = new Exchange(res, { requestId, isHead, traffic, onThrow: this.#options.onThrow });
     exchange.within(() => {
       const head = readHead(req);
       if (head === undefined) return exchange.drop();

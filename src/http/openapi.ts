@@ -28,7 +28,7 @@ import { INTRODUCTION, pathParameters, SECURITY_SCHEMES, securityOf } from './ap
 import { WEBHOOK_OPERATIONS } from './api-description/webhooks.ts';
 import { components } from './api-schemas/component.ts';
 import { problemSchema, sentenceSchema } from './api-schemas/problem.ts';
-import type { RouteLine } from './route.ts';
+import { type RouteLine, templateOf } from './route.ts';
 
 export const OPERATIONS: Operations = {
   ...AGENT_OPERATIONS,
@@ -83,11 +83,6 @@ export function describeApi(routes: readonly RouteLine[], version: string): Open
       securitySchemes: SECURITY_SCHEMES,
     },
   };
-}
-
-/** `/v1/agents/{id}` of `/v1/agents/:id`. */
-function templateOf(path: string): string {
-  return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
 function operationNode(route: RouteLine, operation: Operation): Node {

@@ -79,6 +79,18 @@ export function page(html: string, styleHash: string): Response {
   };
 }
 
+/** `body` is in the Prometheus text format. */
+export function metricsResponse(body: string): Response {
+  return {
+    status: 200,
+    headers: [
+      ['Content-Type', 'text/plain; version=0.0.4; charset=utf-8'],
+      ['Cache-Control', 'no-store'],
+    ],
+    body,
+  };
+}
+
 export const CREATED: Response = { status: 201, headers: [], body: null };
 export const NO_CONTENT: Response = { status: 204, headers: [], body: null };
 

@@ -70,6 +70,10 @@ export class LiveEvents<Handle> {
     onFreed: (chunk) => this.#unwatch(chunk),
   });
   #held = 0;
+  /** Events whose memory was given back because they had expired, since the process began. */
+  reclaimed = 0;
+  /** Events that left before they expired, for their window held as many as it may. */
+  truncated = 0;
 
   constructor(timers: ChunkTimers<Handle>, { maxEvents, maxBytes }: WindowLimits) {
     this.#timers = timers;
@@ -80,6 +84,11 @@ export class LiveEvents<Handle> {
   /** Events held, expired ones that were not reclaimed yet among them. */
   get held(): number {
     return this.#held;
+  }
+
+  /** Chunks of memory that events are in. */
+  get chunks(): number {
+    return this.#arena.chunkCount;
   }
 
   newWindow(): Window {
@@ -155,7 +164,10 @@ export class LiveEvents<Handle> {
       this.#watch(chunk);
       return;
     }
-    for (const ref of this.#arena.close(chunk)) this.#leave(ref);
+    for (const ref of this.#arena.close(chunk)) {
+      this.#leave(ref);
+      this.reclaimed += 1;
+    }
   }
 
   #hasRoom(window: Window, bytes: number): boolean {
@@ -170,14 +182,17 @@ export class LiveEvents<Handle> {
       while (ref !== NO_EVENT) {
         const after = this.#arena.after(ref);
         const expiresAtMs = this.#arena.expiresAtMs(ref);
-        if (expiresAtMs <= nowMs) this.#leave(ref);
-        else if (expiresAtMs < window.earliestExpiryMs) window.earliestExpiryMs = expiresAtMs;
+        if (expiresAtMs <= nowMs) {
+          this.#leave(ref);
+          this.reclaimed += 1;
+        } else if (expiresAtMs < window.earliestExpiryMs) window.earliestExpiryMs = expiresAtMs;
         ref = after;
       }
     }
     while (window.size > 0 && !this.#hasRoom(window, bytes)) {
       window.truncatedUntilMs = Math.max(window.truncatedUntilMs, this.#arena.expiresAtMs(window.oldest));
       this.#leave(window.oldest);
+      this.truncated += 1;
     }
   }
 

@@ -5,6 +5,21 @@ import type { Operations, Parameter } from './operation.ts';
 
 const pageSchema = component('Page', z.string().min(1).describe('An HTML page.'));
 
+const metricsSchema = component(
+  'Metrics',
+  z
+    .string()
+    .regex(/^# HELP /)
+    .describe('Metrics in the Prometheus text format.'),
+);
+
+const METRICS = [
+  '# HELP foreshock_live_events Events in windows, expired ones not yet reclaimed among them.',
+  '# TYPE foreshock_live_events gauge',
+  'foreshock_live_events 48211',
+  '',
+].join('\n');
+
 /** A header whose value has a reason that the page itself has no room for. */
 const fixed = (name: string, description: string, example: string): Parameter => ({
   name,
@@ -41,6 +56,21 @@ export const OPERATOR_OPERATIONS: Operations = {
       200: { description: 'They are.', content: { schema: readinessSchema, example: { status: 'ready' } } },
     },
     refusals: { 503: 'the server is starting: 40 % of the log replayed, 800000 commands so far' },
+  },
+  'GET /metrics': {
+    id: 'showMetrics',
+    tag: 'Operations',
+    summary: 'Read the metrics',
+    description:
+      'In the Prometheus text format. Shown to programs of the same machine, or as --metrics says. Nothing in it names a tenant.',
+    answers: {
+      200: {
+        description: 'The metrics of this moment.',
+        headers: { 'Cache-Control': fixed('Cache-Control', 'They are of the moment.', 'no-store') },
+        content: { mediaType: 'text/plain', schema: metricsSchema, example: METRICS },
+      },
+    },
+    refusals: { 404: 'not found' },
   },
   'GET /openapi.json': {
     id: 'showDescription',
