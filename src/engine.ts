@@ -126,6 +126,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     clock,
     onSync: (milliseconds) => syncs.observe(milliseconds),
     durability: settings.durability,
+    caps: settings,
     onFatal,
     onTrouble: options.onWriteTrouble,
     onSettleError: options.onTrouble,

@@ -8,6 +8,7 @@ import { type Engine, openEngine } from './engine.ts';
 import { EventTranscoder } from './events/transcoder.ts';
 import type { Api } from './http/api.ts';
 import { listen } from './http/listener.ts';
+import { RateLimiter } from './http/rate-limiter.ts';
 import { routes } from './http/routes.ts';
 import { Traffic } from './http/traffic.ts';
 import type { Clock } from './lib/clock.ts';
@@ -73,7 +74,8 @@ export async function startServer(
     const traffic = new Traffic(clock);
     const eventLoop = new EventLoopMeter();
     const reactors = new Late<Reactors>();
-    const api = apiOf(engine, entropy, () =>
+    const rateLimiter = new RateLimiter(settings, clock);
+    const api = apiOf(engine, { entropy, rateLimiter }, () =>
       metricsText({
         version: manifest.version,
         clock,
@@ -98,6 +100,8 @@ export async function startServer(
       scheduler,
       clock,
       traffic,
+      rateLimiter,
+      maxConnections: settings.maxConnections,
       newRequestId: randomIds(entropy),
       unavailable: () => lifecycle.unavailable(),
       onThrow: (error, requestId) => logger.error({ err: error, requestId }, 'a request failed'),
@@ -167,11 +171,15 @@ export async function startServer(
   }
 }
 
-function apiOf(engine: Late<Engine>, entropy: Entropy, metrics: () => string): Api {
+function apiOf(
+  engine: Late<Engine>,
+  given: Pick<Api, 'entropy' | 'rateLimiter'>,
+  metrics: () => string,
+): Api {
   return {
+    ...given,
     metrics,
     version: manifest.version,
-    entropy,
     transcoder: new EventTranscoder(),
     get pipeline() {
       return engine.value.pipeline;

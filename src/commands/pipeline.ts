@@ -18,7 +18,7 @@ import type { CommandLog } from '../log/log.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import { apply, type Outcome } from './apply.ts';
 import { type CommitQueue, commitQueue, type Durability } from './durability.ts';
-import { refusal } from './refusal.ts';
+import { overCap, refusal, type TenantCaps } from './refusal.ts';
 import type { State } from './state.ts';
 
 /** Commands that may wait for a sync: about what a second of full load brings. */
@@ -39,6 +39,7 @@ export interface PipelineOptions {
   readonly time: Pick<Clock, 'now'>;
   readonly scheduler: Scheduler;
   readonly durability: Durability;
+  readonly caps: TenantCaps;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Told of every sync of the log, how long it took. */
   readonly onSync: (milliseconds: number) => void;
@@ -90,7 +91,8 @@ export class Pipeline {
 
   submit(command: Submission, settle: Settle): void {
     if (this.#closed) return settle(CLOSED);
-    const refused = refusal(this.#options.state, command);
+    const { state, caps } = this.#options;
+    const refused = refusal(state, command) ?? overCap(state, command, caps);
     if (refused !== undefined) return settle(refused);
     if (this.#queue.stalled) return settle(DISK_HANGS);
     if (this.#queue.waiting >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES)

@@ -11,6 +11,8 @@ export const REJECTION_KINDS = [
   'method-not-allowed',
   'too-large',
   'unsupported-media-type',
+  'limit-reached',
+  'rate-limited',
   'unavailable',
 ] as const;
 export type RejectionKind = (typeof REJECTION_KINDS)[number];
@@ -30,6 +32,9 @@ export const badInput = (detail: string): Rejection => rejection('bad-input', de
 export const forbidden = (detail: string): Rejection => rejection('forbidden', detail);
 export const unauthenticated = (detail: string): Rejection => rejection('unauthenticated', detail);
 export const unavailable = (detail: string): Rejection => rejection('unavailable', detail);
+/** A tenant has as many of something as the operator lets it have: trying again does not help. */
+export const limitReached = (detail: string): Rejection => rejection('limit-reached', detail);
+export const rateLimited = (detail: string): Rejection => rejection('rate-limited', detail);
 export const tooLarge = (detail: string): Rejection => rejection('too-large', detail);
 
 export const NOT_FOUND: Rejection = rejection('not-found', 'not found');

@@ -1,8 +1,9 @@
 /** How events are read: the form stands at the top of encoding.ts. */
+import type { RecordEncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { AgentId, TenantId } from '../domain/ids.ts';
 import { TextCache } from '../lib/text-cache.ts';
-import { EVENT_FIELDS, RECORD_EVENTS_CODE } from './encoding.ts';
+import { EVENT_FIELDS, encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from './encoding.ts';
 
 export interface Details {
   readonly vendor: string;
@@ -164,4 +165,12 @@ function textLength(bytes: Buffer, at: number): number {
   if (head === 0xd9) return bytes[at + 1] ?? 0;
   if (head === 0xda) return bytes.readUInt16BE(at + 1);
   return bytes.readUInt32BE(at + 1);
+}
+
+/** Of events that are to be logged. Encodes them once more: to be asked seldom. */
+export function* serviceNamesIn({ tenantId, agentId, events }: RecordEncodedEvents): Iterable<string> {
+  const bytes = Buffer.allocUnsafe(maxEncodedBytes({ tenantId, agentId, events }));
+  encodeEvents(bytes, 0, tenantId, agentId, events);
+  const cursor = new EventCursor(bytes, 0);
+  while (cursor.next()) yield cursor.serviceName;
 }

@@ -8,6 +8,7 @@ import type { EventTranscoder } from '../events/transcoder.ts';
 import type { Entropy } from '../lib/entropy.ts';
 import type { Found, Queries } from '../queries/queries.ts';
 import type { Exchange } from './exchange.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import { json, type Response, type Status } from './responses.ts';
 
 export interface Api {
@@ -19,6 +20,7 @@ export interface Api {
   integrationByToken(token: string): Integration | undefined;
   readonly entropy: Entropy;
   readonly transcoder: EventTranscoder;
+  readonly rateLimiter: RateLimiter;
   /** The metrics of this moment, in the Prometheus text format. */
   metrics(): string;
 }

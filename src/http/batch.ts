@@ -53,6 +53,7 @@ export function recordBatch(api: Api, { exchange, key, head, body }: BytesCall):
 
   const { tenantId, agentId } = key;
   const { encoded } = transcoder;
+  api.rateLimiter.charge(key, encoded.count);
   const answer = () => json(200, JSON.stringify({ accepted: encoded.count, rejected }));
   if (encoded.count > 0) {
     carryOut(api, exchange, { type: 'record-encoded-events', tenantId, agentId, events: encoded }, answer);

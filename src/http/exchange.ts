@@ -15,12 +15,16 @@ export interface ExchangeOptions {
   readonly onThrow: (error: unknown, requestId: string) => void;
 }
 
+const NO_HEADERS: Headers = [];
+
 export class Exchange {
   readonly requestId: string;
   readonly #res: HttpResponse;
   readonly #isHead: boolean;
   readonly #onThrow: ExchangeOptions['onThrow'];
   readonly #traffic: RouteTraffic;
+  /** Told with every answer, where the caller's requests are limited. */
+  rateLimitHeaders: Headers = NO_HEADERS;
   readonly #begunAt: number | undefined;
   #wantsJson = false;
   #open = true;
@@ -106,6 +110,7 @@ export class Exchange {
     const { status, headers, body } = response;
     res.writeStatus(statusLine(status)).writeHeader('X-Request-Id', this.requestId);
     for (const [name, value] of headers) res.writeHeader(name, value);
+    for (const [name, value] of this.rateLimitHeaders) res.writeHeader(name, value);
     // Called with any argument, it would write a Content-Length of its own and leave the answer pending.
     if (status === 204 || this.#isHead) {
       if (this.#closeAfter) res.writeHeader('Connection', 'close');

@@ -25,13 +25,15 @@ import { readStrictJson } from '../lib/json.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import { Authenticator, type KeyDirectory } from './authentication.ts';
 import { readBody } from './body.ts';
+import { type ConnectionOptions, limitConnections } from './connections.ts';
 import { Exchange } from './exchange.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import { isJsonType, type RequestHead, readHead } from './request.ts';
 import { options } from './responses.ts';
 import { type BytesRoute, type Call, type KeyRoute, type Route, templateOf } from './route.ts';
-import type { RouteTraffic, Traffic } from './traffic.ts';
+import type { RouteTraffic } from './traffic.ts';
 
-export interface ListenerOptions {
+export interface ListenerOptions extends ConnectionOptions {
   readonly host: string;
   readonly port: number;
   readonly routes: readonly Route[];
@@ -40,12 +42,9 @@ export interface ListenerOptions {
   readonly maxWebhookBodyBytes: number;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
-  readonly traffic: Traffic;
-  /** Ids that say nothing of how many there were: every caller sees its own. */
-  readonly newRequestId: () => string;
+  readonly rateLimiter: RateLimiter;
   /** Why no request can be taken just now, or undefined where they can. */
   readonly unavailable: () => Rejection | undefined;
-  readonly onThrow: (error: unknown, requestId: string) => void;
 }
 
 export interface Listener {
@@ -68,8 +67,6 @@ const EXCLUSIVE_PORT = 1;
 
 declare module 'uWebSockets.js' {
   interface TemplatedApp {
-    /** The typings say Number where a number comes: 1 for a connection that opens, -1 for one that closes. */
-    filter(each: (res: HttpResponse, change: number) => void): TemplatedApp;
     /** The binary has this form; its typings lack it. */
     listen(
       host: string,
@@ -99,7 +96,7 @@ class HttpServer implements Listener {
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#authenticator = new Authenticator(options.keys);
-    this.#countConnections();
+    limitConnections(this.#app, options);
     this.#route();
     this.#sweep();
   }
@@ -137,15 +134,6 @@ class HttpServer implements Listener {
     this.#closed = true;
     this.stopAccepting();
     this.#app.close();
-  }
-
-  #countConnections(): void {
-    const { connections } = this.#options.traffic;
-    const opensOrCloses = (_: HttpResponse, change: number) => {
-      connections.open += change;
-      if (change === 1) connections.accepted += 1;
-    };
-    this.#app.filter(opensOrCloses);
   }
 
   #route(): void {
@@ -211,7 +199,8 @@ class HttpServer implements Listener {
   #takeFromKeyHolder(res: HttpResponse, route: KeyRoute | BytesRoute, call: Call): void {
     const { exchange, head } = call;
     const key = this.#authenticator.authenticate(head.authorization, route.access);
-    if ('type' in key) return exchange.reject(key);
+    if ('type' in key) return this.#options.rateLimiter.refuse(exchange, key);
+    if (!this.#options.rateLimiter.admit(exchange, key)) return;
     if (route.body === 'none') {
       route.handle({ ...call, key, json: undefined });
       this.#awaitAnswer(exchange);

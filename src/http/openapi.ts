@@ -18,6 +18,7 @@ import {
 import { OPERATOR_OPERATIONS } from './api-description/operations.ts';
 import {
   ANSWER_HEADERS,
+  limitHeadersOf,
   NO_SUCH_METHOD,
   NO_SUCH_PATH,
   type Refusal,
@@ -93,7 +94,7 @@ function operationNode(route: RouteLine, operation: Operation): Node {
     ...headers.map((parameter) => parameterNode(parameter, 'header')),
   ];
   const responses = new Map<string, Node>();
-  for (const [status, answer] of Object.entries(answers)) responses.set(status, answerNode(answer));
+  for (const [status, answer] of Object.entries(answers)) responses.set(status, answerNode(route, answer));
   for (const refusal of refusalsOf(route, operation)) {
     responses.set(String(refusal.status), refusalNode(refusal));
   }
@@ -114,16 +115,19 @@ function parameterNode({ name, description, schema, example }: Parameter, place:
   return { name, in: place, ...required, description, schema: schemaNode(schema), example };
 }
 
-function headerNode({ description, schema, example }: Parameter): Node {
-  return { description, required: true, schema: schemaNode(schema), example };
+function headerNode({ description, schema, example, isOptional = false }: Parameter): Node {
+  return { description, required: !isOptional, schema: schemaNode(schema), example };
 }
 
-function answerNode({ description, content, headers = {} }: Answer): Node {
+function answerNode(route: RouteLine, { description, content, headers = {} }: Answer): Node {
   const own = Object.entries(headers).map(([name, header]) => [name, headerNode(header)]);
   const cache = content !== undefined && mediaTypeOf(content) === 'application/json' ? ['Cache-Control'] : [];
   return {
     description,
-    headers: { ...headerRefs(['X-Request-Id', ...cache]), ...Object.fromEntries(own) },
+    headers: {
+      ...headerRefs(['X-Request-Id', ...limitHeadersOf(route), ...cache]),
+      ...Object.fromEntries(own),
+    },
     ...(content === undefined ? {} : { content: contentNode([content]) }),
   };
 }

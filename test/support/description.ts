@@ -129,8 +129,10 @@ function headerProblem(
 ): string | undefined {
   for (const [name, header] of Object.entries(described)) {
     const value = seen[name.toLowerCase()];
-    if (value === undefined) return `no ${name}`;
     const isNamed = '$ref' in Object(header);
+    const { required } = Object(isNamed ? description.components['headers']?.[name] : header);
+    if (value === undefined && required === true) return `no ${name}`;
+    if (value === undefined) continue;
     const validate = schemaAt(...(isNamed ? ['components'] : place), 'headers', name, 'schema');
     if (!validate(value) && !validate(Number(value))) return `${name}: ${value}`;
   }

@@ -17,6 +17,8 @@ export interface Parameter {
   readonly description: string;
   readonly schema: z.ZodType;
   readonly example: string | number;
+  /** A header that an answer may lack. */
+  readonly isOptional?: boolean;
 }
 
 export interface Content {

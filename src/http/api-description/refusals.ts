@@ -32,6 +32,21 @@ export const ANSWER_HEADERS: Readonly<Record<string, Parameter>> = {
     schema: z.int().min(1),
     example: 1,
   },
+  'RateLimit-Policy': {
+    name: 'RateLimit-Policy',
+    description:
+      'Where requests are limited: q of them in w seconds, of the key and of the tenant (draft-ietf-httpapi-ratelimit-headers-10).',
+    schema: z.string(),
+    example: '"key";q=1000;w=10, "tenant";q=20000;w=10',
+    isOptional: true,
+  },
+  RateLimit: {
+    name: 'RateLimit',
+    description: 'Where requests are limited: r of them are left, all of them again in t seconds.',
+    schema: z.string(),
+    example: '"key";r=997;t=1, "tenant";r=19988;t=1',
+    isOptional: true,
+  },
   'WWW-Authenticate': {
     name: 'WWW-Authenticate',
     description: 'How to authenticate.',
@@ -76,7 +91,7 @@ export function refusalsOf(route: RouteLine, { refusals = {} }: Operation): read
     status,
     title: REASONS[status],
     sentences: [...new Set(all)],
-    headers: headersOf(status),
+    headers: [...limitHeadersOf(route), ...headersOf(status)],
   }));
 }
 
@@ -88,7 +103,9 @@ function impliedBy({ path, access, body }: RouteLine): readonly Implied[] {
     [500, 'the server failed on this request'],
     [503, UNAVAILABLE],
   ];
-  if (access !== 'webhook-token') implied.push([401, 'the API key is not valid']);
+  if (access !== 'webhook-token') {
+    implied.push([401, 'the API key is not valid'], [429, 'too many requests with this API key; try again']);
+  }
   if (access === 'ingest') implied.push([403, 'an ingest key is required']);
   if (access === 'read-only') implied.push([403, 'a read-only key is required']);
   if (path.includes('/:')) implied.push([404, 'not found']);
@@ -107,7 +124,14 @@ function statusOf(text: string): Status {
   return status;
 }
 
+/** Headers that any answer of a route may have. */
+export function limitHeadersOf({ access }: RouteLine): readonly string[] {
+  return access === 'public' || access === 'webhook-token' ? [] : ['RateLimit-Policy', 'RateLimit'];
+}
+
 function headersOf(status: Status): readonly string[] {
+  // How long differs from refusal to refusal.
+  if (status === 429) return ['Retry-After'];
   return Object.entries(EXTRA_HEADERS).flatMap(([kind, headers]) =>
     Object.entries(STATUS_OF).some((entry) => entry[0] === kind && entry[1] === status)
       ? headers.map(([name]) => name)
