@@ -16,7 +16,7 @@ import type { Scheduler } from '../lib/scheduler.ts';
 import { LogUnavailable, SyncFailed } from '../log/errors.ts';
 import type { CommandLog } from '../log/log.ts';
 import type { LoggedRecord } from '../log/replay.ts';
-import { apply, type Outcome } from './apply.ts';
+import { apply, type Outcome, REPLAY } from './apply.ts';
 import { type CommitQueue, commitQueue, type Durability } from './durability.ts';
 import { overCap, refusal, type TenantCaps } from './refusal.ts';
 import type { State } from './state.ts';
@@ -92,8 +92,15 @@ export class Pipeline {
   submit(command: Submission, settle: Settle): void {
     if (this.#closed) return settle(CLOSED);
     const { state, caps } = this.#options;
-    const refused = refusal(state, command) ?? overCap(state, command, caps);
+    const refused = refusal(state, command);
     if (refused !== undefined) return settle(refused);
+    if (command.type === 'record-encoded-events' && command.idempotency !== undefined) {
+      const { agentId, idempotency } = command;
+      const verdict = state.idempotencyKeys.verdict(agentId, idempotency, this.#options.time.now());
+      if (verdict !== undefined) return settle(verdict.type === 'replayed' ? REPLAY : verdict);
+    }
+    const tooMany = overCap(state, command, caps);
+    if (tooMany !== undefined) return settle(tooMany);
     if (this.#queue.stalled) return settle(DISK_HANGS);
     if (this.#queue.waiting >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES)
       return settle(OVERLOADED);

@@ -13,6 +13,7 @@ import type { Chunk } from '../windows/arena.ts';
 import { AgentHistory } from '../windows/history.ts';
 import { LiveEvents, type Window } from '../windows/live-events.ts';
 import { AlertBook } from './alert-book.ts';
+import { IdempotencyKeys } from './idempotency.ts';
 import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 
@@ -66,6 +67,7 @@ export class State {
   readonly keysByHash = new Map<string, ApiKey>();
   /** Active integrations, by their webhook token. */
   readonly integrationsByToken = new Map<string, IntegrationActor>();
+  readonly idempotencyKeys = new IdempotencyKeys();
   readonly changes: ChangeListener;
   readonly #limits: StateLimits;
   readonly live: LiveEvents<TimerHandle>;

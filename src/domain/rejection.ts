@@ -11,6 +11,7 @@ export const REJECTION_KINDS = [
   'method-not-allowed',
   'too-large',
   'unsupported-media-type',
+  'key-reused',
   'limit-reached',
   'rate-limited',
   'unavailable',
@@ -46,6 +47,10 @@ export const NOT_JSON: Rejection = rejection(
 export const NOT_JSON_OR_NDJSON: Rejection = rejection(
   'unsupported-media-type',
   'the body must be JSON (application/json), or an event a line (application/x-ndjson)',
+);
+export const KEY_REUSED: Rejection = rejection(
+  'key-reused',
+  'the Idempotency-Key was used with another payload',
 );
 export const AGENT_NOT_REGISTERED: Rejection = forbidden('agent not registered');
 export const NOT_YOUR_AGENT: Rejection = forbidden('the key belongs to another agent');

@@ -1,7 +1,7 @@
 /** What answers look like: statuses, JSON, and the two forms of an error (plain text, RFC 9457). */
 import type { Rejection, RejectionKind } from '../domain/rejection.ts';
 
-export type Status = 200 | 201 | 202 | 204 | 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 500 | 503;
+export type Status = 200 | 201 | 202 | 204 | 400 | 401 | 403 | 404 | 405 | 413 | 415 | 422 | 429 | 500 | 503;
 
 export const REASONS: { readonly [S in Status]: string } = {
   200: 'OK',
@@ -15,6 +15,7 @@ export const REASONS: { readonly [S in Status]: string } = {
   405: 'Method Not Allowed',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
   429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
@@ -28,6 +29,7 @@ export const STATUS_OF: { readonly [K in RejectionKind]: Status } = {
   'method-not-allowed': 405,
   'too-large': 413,
   'unsupported-media-type': 415,
+  'key-reused': 422,
   // As remote-write receivers do: 403 and 429 would have an agent end, or try the same for ever.
   'limit-reached': 400,
   'rate-limited': 429,

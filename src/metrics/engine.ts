@@ -133,6 +133,7 @@ function stateFamilies({ state, pipeline, time }: MetricsEngine): Family[] {
       'How long memory of expired events has been waiting to be given back; no reader sees it.',
       lagMs / 1000,
     ),
+    gauge('foreshock_idempotency_keys', 'Idempotency keys that are remembered.', state.idempotencyKeys.size),
     gauge(
       'foreshock_alerts',
       'Alerts that are kept.',
