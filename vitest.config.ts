@@ -4,12 +4,16 @@ import { defineConfig } from 'vitest/config';
 const DISKS = ['clock', 'faults', 'full-disk', 'power-cut', 'stall', 'stop'].map(
   (name) => `test/crash/${name}.crash.ts`,
 );
-const onlyDisks = process.env['FORESHOCK_TESTS'] === 'disks';
+/** They run other people's servers: `npm run test:peers` runs them. */
+const PEERS = ['test/peers/*.e2e.ts'];
+
+const SUITES: Readonly<Record<string, readonly string[]>> = { disks: DISKS, peers: PEERS };
+const suite = SUITES[process.env['FORESHOCK_TESTS'] ?? ''];
 
 export default defineConfig({
   test: {
-    include: onlyDisks ? DISKS : ['test/**/*.{unit,prop,sim,crash,e2e}.ts'],
-    exclude: onlyDisks ? [] : DISKS,
+    include: [...(suite ?? ['test/**/*.{unit,prop,sim,crash,e2e}.ts'])],
+    exclude: suite === undefined ? [...DISKS, ...PEERS] : [],
     // Servers, real kills and property tests share two cores: fewer workers keep their timings honest.
     maxWorkers: 2,
     testTimeout: 30_000,

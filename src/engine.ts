@@ -17,10 +17,9 @@ import type { Scheduler } from './lib/scheduler.ts';
 import { StopStack } from './lib/stop-stack.ts';
 import { LogUnavailable } from './log/errors.ts';
 import { CommandLog } from './log/log.ts';
-import type { LogPosition } from './log/position.ts';
 import type { ReplayProgress } from './log/replay.ts';
 import { LOG_ID_BYTES } from './log/segment.ts';
-import type { ReadRecord } from './queries/event-log.ts';
+import type { ReadEvents } from './queries/event-log.ts';
 import { describe, Queries } from './queries/queries.ts';
 import { Snapshots } from './snapshots/snapshots.ts';
 
@@ -55,7 +54,7 @@ export interface Engine {
   readonly pipeline: Pipeline;
   readonly queries: Queries;
   readonly time: Pick<Clock, 'now'>;
-  readonly readRecord: ReadRecord;
+  readonly readEvents: ReadEvents;
   /** The log was closed in order before. */
   readonly cleanShutdown: boolean;
   /** Commands replayed from the log. */
@@ -133,12 +132,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   });
   stops.push(() => pipeline.close());
 
-  const readRecord: ReadRecord = (position) => log.read(position as LogPosition);
+  const readEvents: ReadEvents = (entries) => log.readEvents(entries);
   const queries = new Queries({
     state,
     snapshots,
     time,
-    readRecord,
+    readEvents,
     baseUrl,
     agentStaleAfterMs: settings.agentStaleAfterSeconds * 1000,
   });
@@ -173,7 +172,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     pipeline,
     queries,
     time,
-    readRecord,
+    readEvents,
     replayed,
     cleanShutdown: read.cleanShutdown,
     notices: [...passedOver, ...read.mended, ...clockNotice(time)],

@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { keysCommand, tenantsCommand } from './cli/admin.ts';
 import { agentCommand } from './cli/agent.ts';
+import { backupCommand, restoreCommand } from './cli/backup.ts';
 import { logCommand } from './cli/log.ts';
 import { endQuietlyWithoutReader, printError } from './cli/output.ts';
 import { serveCommand } from './cli/serve.ts';
@@ -18,6 +19,8 @@ const program = new Command('foreshock')
   .addCommand(keysCommand())
   .addCommand(tenantsCommand())
   .addCommand(logCommand())
+  .addCommand(backupCommand())
+  .addCommand(restoreCommand())
   .addCommand(agentCommand(manifest.version));
 
 endQuietlyWithoutReader();

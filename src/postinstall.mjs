@@ -2,7 +2,9 @@
 // runs npm, not for the pinned Node 22 that runs Foreshock. Where the two differ, a second install run by
 // the pinned Node fetches the binary that fits. Plain JavaScript: it must run before anything else works.
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 
 const require = createRequire(import.meta.url);
 
@@ -22,6 +24,13 @@ if (!binaryLoads()) {
     process.exit(1);
   }
   const args = [npm, 'install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
-  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+  // An installed package has no use for what it was made with, which a checkout has.
+  if (!existsSync(join(import.meta.dirname ?? '.', 'main.ts'))) args.push('--omit=dev');
+  // Within a global install, npm hands down that it is one: this one is of the package's own folder.
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^npm_config_(?:global|location|prefix|local_prefix)$/i.test(name),
+  );
+  const options = { stdio: 'inherit', env: Object.fromEntries(inherited) };
+  const { status } = spawnSync(process.execPath, args, options);
   if (status !== 0) process.exit(status ?? 1);
 }

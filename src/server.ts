@@ -22,6 +22,7 @@ import { StopStack } from './lib/stop-stack.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { ReplayProgress } from './log/replay.ts';
 import { metricsText } from './metrics/metrics.ts';
+import { Lister } from './queries/lister.ts';
 import { type Reactors, startReactors } from './reactors/reactors.ts';
 
 export interface ServerDependencies {
@@ -75,7 +76,7 @@ export async function startServer(
     const eventLoop = new EventLoopMeter();
     const reactors = new Late<Reactors>();
     const rateLimiter = new RateLimiter(settings, clock);
-    const api = apiOf(engine, { entropy, rateLimiter }, () =>
+    const api = apiOf(engine, { entropy, rateLimiter, lister: new Lister(scheduler) }, () =>
       metricsText({
         version: manifest.version,
         clock,
@@ -94,7 +95,10 @@ export async function startServer(
         unavailable: lifecycle.unavailable(),
         trouble: engine.isSet ? engine.value.pipeline.trouble : undefined,
       })),
-      keys: { get: (hash) => engine.value.state.keysByHash.get(hash) },
+      keys: {
+        get: (hash) => engine.value.state.keysByHash.get(hash),
+        revocations: () => engine.value.state.revocations,
+      },
       maxBodyBytes: settings.maxBodyBytes,
       maxWebhookBodyBytes: settings.maxWebhookBodyBytes,
       scheduler,
@@ -173,7 +177,7 @@ export async function startServer(
 
 function apiOf(
   engine: Late<Engine>,
-  given: Pick<Api, 'entropy' | 'rateLimiter'>,
+  given: Pick<Api, 'entropy' | 'rateLimiter' | 'lister'>,
   metrics: () => string,
 ): Api {
   return {

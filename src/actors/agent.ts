@@ -1,7 +1,7 @@
 /** The agent: who reports, since when, and when it was last heard of. */
 import { fromTransition } from 'xstate';
 import { type AgentId, agentId, type KeyId, keyId } from '../domain/ids.ts';
-import { Behaviour, type VirtualActor } from './virtual-actor.ts';
+import { Behaviour, type Mutable, type VirtualActor } from './virtual-actor.ts';
 
 export interface AgentContext {
   readonly id: AgentId;
@@ -80,7 +80,16 @@ function unregistered({ input }: { input: AgentInput }): AgentContext {
   };
 }
 
+function keep(held: Mutable<AgentContext>, next: AgentContext): void {
+  held.hostname = next.hostname;
+  held.givenName = next.givenName;
+  held.version = next.version;
+  held.lastSeenAtMs = next.lastSeenAtMs;
+  held.stale = next.stale;
+}
+
 export const agentBehaviour = new Behaviour<AgentContext, AgentEvent, AgentInput>(
   fromTransition(transition, unregistered),
+  keep,
   { id: agentId(''), keyId: keyId(''), atMs: 0 },
 );

@@ -1,7 +1,7 @@
 /** The service: known from the first event that names it. Its window stands beside it, in windows/. */
 import { fromTransition } from 'xstate';
 import { type AgentId, agentId, type ServiceId, serviceId } from '../domain/ids.ts';
-import { Behaviour, type VirtualActor } from './virtual-actor.ts';
+import { Behaviour, type Mutable, type VirtualActor } from './virtual-actor.ts';
 
 export interface ServiceContext {
   readonly id: ServiceId;
@@ -42,7 +42,14 @@ function unheardOf({ input }: { input: ServiceInput }): ServiceContext {
   return { ...input, lastEventAtMs: Number.NEGATIVE_INFINITY, updatedAtMs: 0 };
 }
 
+function keep(held: Mutable<ServiceContext>, next: ServiceContext): void {
+  held.agentId = next.agentId;
+  held.lastEventAtMs = next.lastEventAtMs;
+  held.updatedAtMs = next.updatedAtMs;
+}
+
 export const serviceBehaviour = new Behaviour<ServiceContext, ServiceEvent, ServiceInput>(
   fromTransition(transition, unheardOf),
+  keep,
   { id: serviceId(''), name: '', agentId: agentId('') },
 );

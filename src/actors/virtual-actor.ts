@@ -1,11 +1,15 @@
 /**
- * Virtual actors (in the sense of Orleans' grains): an actor is its snapshot, and runs only while it handles
+ * Virtual actors (in the sense of Orleans' grains): an actor is its context, and runs only while it handles
  * an event. There is nothing to start and nothing to passivate, so a million known services cost what
- * their snapshots cost.
+ * their contexts cost.
  *
  * The behaviour is xstate's: actor logic whose `transition` is pure. Calling it directly costs about 0.1 µs,
  * where a started xstate actor, with its mailbox, observers and system, costs 1–5 µs a send and 3.5 KB.
  * Commands are applied one after the other, so the mailbox is the log.
+ *
+ * What a transition answers is written into the context that the actor has, field by field, and is garbage at
+ * once. Kept instead, the newest context of each of 100 000 services outlived the next collections, which copied it
+ * twice: of 6.1 µs that an ingest then took, 1.7 were that.
  */
 import { createActor, type EventObject, type NonReducibleUnknown, type TransitionActorLogic } from 'xstate';
 
@@ -17,16 +21,25 @@ type Logic<Context, Event extends EventObject, Input extends NonReducibleUnknown
 type Scope<Context, Event extends EventObject> = Parameters<Logic<Context, Event, unknown>['transition']>[2];
 type Snapshot<Context> = ReturnType<Logic<Context, EventObject, unknown>['getInitialSnapshot']>;
 
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Writes all that a transition may have changed into a context. */
+export type Keep<Context> = (held: Mutable<Context>, next: Context) => void;
+
 /** A kind of actor: its logic, and what xstate wants to be handed with every transition. */
 export class Behaviour<Context, Event extends EventObject, Input extends NonReducibleUnknown> {
-  readonly logic: Logic<Context, Event, Input>;
-  readonly scope: Scope<Context, Event>;
+  readonly #logic: Logic<Context, Event, Input>;
+  readonly #keep: Keep<Context>;
+  readonly #scope: Scope<Context, Event>;
+  /** Holds the context of whichever actor handles an event. */
+  readonly #snapshot: Mutable<Snapshot<Context>>;
 
   /** `exampleInput` makes one xstate actor, never started, whose system stands in for all of the kind. */
-  constructor(logic: Logic<Context, Event, Input>, exampleInput: Input) {
-    this.logic = logic;
+  constructor(logic: Logic<Context, Event, Input>, keep: Keep<Context>, exampleInput: Input) {
+    this.#logic = logic;
+    this.#keep = keep;
     const self = createActor(logic, { input: exampleInput });
-    this.scope = {
+    this.#scope = {
       self,
       id: self.id,
       sessionId: self.sessionId,
@@ -37,32 +50,40 @@ export class Behaviour<Context, Event extends EventObject, Input extends NonRedu
       stopChild: () => {},
       actionExecutor: () => {},
     };
+    this.#snapshot = logic.getInitialSnapshot(this.#scope, exampleInput);
   }
 
-  /** An actor as it was: of the given kind, in the given context. */
-  restore(input: Input, context: Context): VirtualActor<Context, Event, Input> {
-    return new VirtualActor(this, { ...this.logic.getInitialSnapshot(this.scope, input), context });
+  /** An actor as it was. */
+  restore(context: Context): VirtualActor<Context, Event, Input> {
+    return new VirtualActor(this, { ...context });
   }
 
   spawn(input: Input): VirtualActor<Context, Event, Input> {
-    return new VirtualActor(this, this.logic.getInitialSnapshot(this.scope, input));
+    return new VirtualActor(this, this.#logic.getInitialSnapshot(this.#scope, input).context);
+  }
+
+  /** For the actor alone: takes its context to what it is after an event. */
+  advance(held: Mutable<Context>, event: Event): void {
+    this.#snapshot.context = held;
+    this.#keep(held, this.#logic.transition(this.#snapshot, event, this.#scope).context);
   }
 }
 
 export class VirtualActor<Context, Event extends EventObject, Input extends NonReducibleUnknown> {
   readonly #behaviour: Behaviour<Context, Event, Input>;
-  #snapshot: Snapshot<Context>;
+  readonly #context: Context;
 
-  constructor(behaviour: Behaviour<Context, Event, Input>, snapshot: Snapshot<Context>) {
+  constructor(behaviour: Behaviour<Context, Event, Input>, context: Context) {
     this.#behaviour = behaviour;
-    this.#snapshot = snapshot;
+    this.#context = context;
   }
 
+  /** As it is now: to be read at once, since the next event changes it. */
   get context(): Context {
-    return this.#snapshot.context;
+    return this.#context;
   }
 
   send(event: Event): void {
-    this.#snapshot = this.#behaviour.logic.transition(this.#snapshot, event, this.#behaviour.scope);
+    this.#behaviour.advance(this.#context, event);
   }
 }

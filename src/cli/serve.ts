@@ -15,6 +15,7 @@ import { addLimitFlags, type LimitSettings, limitSettings } from './limit-flags.
 import { allowEntries, durationSeconds, httpUrl, integer, nonEmpty, option } from './options.ts';
 import { print } from './output.ts';
 import { progressBar } from './progress.ts';
+import { tellReadiness } from './readiness.ts';
 
 interface ServeFlags extends LimitSettings {
   readonly host: string;
@@ -172,6 +173,9 @@ async function serve(settings: Settings): Promise<void> {
   });
   bar.stop();
   print(welcome(server, settings));
+  tellReadiness((error) =>
+    logger.warn({ err: error }, 'systemd could not be told that the service is ready'),
+  );
 }
 
 function shutdownText(clean: boolean): string {

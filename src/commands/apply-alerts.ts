@@ -15,13 +15,14 @@ import type { ContextEvent } from '../domain/event.ts';
 import { timestampOf } from '../domain/event.ts';
 import { type AgentId, eventIdOf, outboundIdOf } from '../domain/ids.ts';
 import type { IntegrationType } from '../domain/integration.ts';
-import { sendsOf } from '../domain/integration-config.ts';
+import { configOf, sendsOf } from '../domain/integration-config.ts';
+import { alarmIdOf, type OutboundSubject, type StaleAgentFacts } from '../domain/outbound.ts';
 import type { Agent, Tenant } from './state.ts';
 
 /**
  * How long a delivery of the same id is the same delivery. PagerDuty's ids are of one delivery, which it sends again
- * for two days. Alertmanager has none, and what stands for one comes again when an alert does: it is only to
- * catch what is sent again because our answer was lost.
+ * for two days. Alertmanager has none, and what stands for one comes again when an alert does, so that only the
+ * latest is remembered: it is to catch what is sent again because our answer was lost.
  */
 const REMEMBER_FOR_MS: { readonly [T in IntegrationType]: number } = {
   pagerduty: 48 * 3600 * 1000,
@@ -33,7 +34,9 @@ export function receiveDelivery(tenant: Tenant, command: ReceiveDelivery, { atMs
   const integration = tenant.integrations.get(integrationId);
   if (integration === undefined) return;
   integration.send({ type: 'delivery-received' });
-  const rememberForMs = REMEMBER_FOR_MS[integration.context.type];
+  const { type } = integration.context;
+  const rememberForMs = REMEMBER_FOR_MS[type];
+  if (type === 'alertmanager') tenant.inbox.forgetIds(integrationId);
   tenant.inbox.take({ id, integrationId, receivedAtMs: atMs, bodyJson }, toolDeliveryId, rememberForMs);
 }
 
@@ -83,25 +86,50 @@ export function correlateAlert(
   const isNews = JSON.stringify(alert.context.candidates) !== JSON.stringify(candidates);
   tenant.alerts.settle(alert, candidates);
   const integration = tenant.integrations.get(alert.context.integrationId);
-  if (isNews && integration !== undefined) {
-    wantNotes(tenant, integration, alertId, alert.context.key, atMs);
-  }
+  if (!isNews || integration === undefined) return;
+  const { key, receivedAtMs } = alert.context;
+  wantNotes(tenant, integration, alertId, key, atMs, (note) => {
+    // An incident that has fired again since has a note about that.
+    const told = tenant.alerts.alerts.get(note.alertId)?.context;
+    return told === undefined || told.receivedAtMs <= receivedAtMs;
+  });
 }
 
-/** Through the integration that the alert came by where that may send; else through those of its kind that may. */
+/**
+ * One writer an account: where several integrations share one, it is the oldest of them, so that an incident gets one
+ * note whichever of them has told of it.
+ */
+function noteWriters(tenant: Tenant, from: IntegrationActor): ReadonlySet<IntegrationActor> {
+  const byToken = new Map<string | null, IntegrationActor>();
+  for (const integration of tenant.integrations.values()) {
+    if (!sendsOf(integration.context).notes) continue;
+    const token = configOf(integration.context).pagerdutyToken;
+    if (!byToken.has(token)) byToken.set(token, integration);
+  }
+  const own = sendsOf(from.context).notes && byToken.get(configOf(from.context).pagerdutyToken);
+  return new Set(own ? [own] : byToken.values());
+}
+
+type Note = Extract<OutboundSubject, { readonly type: 'note' }>;
+
+/**
+ * Through the integration that the alert came by where that may send; else through those of its kind that may.
+ *
+ * @param mayReplace whether a note that says this may be made to say what there is now
+ */
 function wantNotes(
   tenant: Tenant,
   from: IntegrationActor,
   alertId: CorrelateAlert['alertId'],
   incident: string,
   atMs: number,
+  mayReplace: (note: Note) => boolean = () => true,
 ): void {
   if (from.context.type !== 'pagerduty') return;
-  const through = sendsOf(from.context).notes ? [from] : [...tenant.integrations.values()];
-  for (const { context } of through) {
-    if (!sendsOf(context).notes) continue;
-    // One note an incident, whichever integration has told of it.
+  for (const { context } of noteWriters(tenant, from)) {
     const id = outboundIdOf(context.id, `note ${incident}`);
+    const known = tenant.outbox.deliveries.get(id)?.context.subject;
+    if (known?.type === 'note' && !mayReplace(known)) continue;
     tenant.outbox.want(id, context.id, { type: 'note', alertId, incident }, atMs);
   }
 }
@@ -131,11 +159,13 @@ export function markAgentStale(tenant: Tenant, { agentId }: MarkAgentStale, { at
   const agent = tenant.agents.get(agentId);
   if (agent === undefined) return;
   agent.actor.send({ type: 'became-stale', atMs });
+  const { stale } = agent.actor.context;
+  if (stale === null) return;
+  const facts = staleFacts(agentId, stale);
   for (const { context } of tenant.integrations.values()) {
-    const { stale } = agent.actor.context;
-    if (stale === null || !sendsOf(context).staleAgents) continue;
-    const id = outboundIdOf(context.id, `stale ${agentId} ${stale.sinceMs}`);
-    tenant.outbox.want(id, context.id, { type: 'agent-stale', agent: staleFacts(agentId, stale) }, atMs);
+    if (!sendsOf(context).staleAgents) continue;
+    const id = alarmIdOf(context.id, 'stale', facts);
+    tenant.outbox.want(id, context.id, { type: 'agent-stale', agent: facts }, atMs);
   }
 }
 
@@ -143,16 +173,14 @@ export function markAgentStale(tenant: Tenant, { agentId }: MarkAgentStale, { at
 export function agentReturns(tenant: Tenant, agent: Agent, atMs: number): void {
   const { id: agentId, stale } = agent.actor.context;
   if (stale === null) return;
+  const facts = staleFacts(agentId, stale);
   for (const { context } of tenant.integrations.values()) {
-    const raised = tenant.outbox.deliveries.get(
-      outboundIdOf(context.id, `stale ${agentId} ${stale.sinceMs}`),
-    );
-    if (raised === undefined) continue;
-    abandonIfUnsent(tenant, raised, atMs);
-    const id = outboundIdOf(context.id, `returned ${agentId} ${stale.sinceMs}`);
-    const agentFacts = staleFacts(agentId, stale);
-    const subject = { type: 'agent-returned', agent: agentFacts, returnedAtMs: atMs } as const;
-    tenant.outbox.want(id, context.id, subject, atMs);
+    const raised = tenant.outbox.deliveries.get(alarmIdOf(context.id, 'stale', facts));
+    // Who has come to listen since was told by the rounds that keep alarms up.
+    if (raised === undefined && !sendsOf(context).staleAgents) continue;
+    if (raised !== undefined) abandonIfUnsent(tenant, raised, atMs);
+    const id = alarmIdOf(context.id, 'returned', facts);
+    tenant.outbox.want(id, context.id, { type: 'agent-returned', agent: facts, returnedAtMs: atMs }, atMs);
   }
 }
 
@@ -162,7 +190,7 @@ function abandonIfUnsent(tenant: Tenant, raised: DeliveryActor, atMs: number): v
   tenant.outbox.send(raised, { type: 'dead', atMs, detail: 'the agent was back before this was delivered' });
 }
 
-function staleFacts(id: AgentId, stale: NonNullable<Agent['actor']['context']['stale']>) {
+function staleFacts(id: AgentId, stale: NonNullable<Agent['actor']['context']['stale']>): StaleAgentFacts {
   const { name, hostname, lastSeenAtMs, sinceMs } = stale;
   return { id, name, hostname, lastSeenAtMs, staleSinceMs: sinceMs };
 }
@@ -174,5 +202,11 @@ export function startAttempt(tenant: Tenant, { outboundId }: StartAttempt, { atM
 
 export function finishAttempt(tenant: Tenant, { outboundId, result }: FinishAttempt, { atMs }: Stamp): void {
   const delivery = tenant.outbox.deliveries.get(outboundId);
-  if (delivery !== undefined) tenant.outbox.send(delivery, { ...result, atMs });
+  if (delivery === undefined) return;
+  tenant.outbox.send(delivery, { ...result, atMs });
+  const { subject, integrationId } = delivery.context;
+  // It was on its way when the agent came back.
+  if (subject.type !== 'agent-stale') return;
+  const isEnded = tenant.outbox.deliveries.has(alarmIdOf(integrationId, 'returned', subject.agent));
+  if (isEnded) abandonIfUnsent(tenant, delivery, atMs);
 }

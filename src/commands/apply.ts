@@ -119,7 +119,7 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
   if (tenant === undefined || agent === undefined) return AGENT_NOT_REGISTERED;
   const { atMs } = stamp;
   if (cursor.isKeyed) {
-    const answered = recordOnce(state, cursor, record);
+    const answered = recordOnce(state, tenant, agent, record);
     if (answered !== undefined) return answered;
   }
   for (let index = 0; cursor.next(); index += 1) {
@@ -147,7 +147,8 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
       receivedAtMs: atMs,
       position,
       index,
-      service: serviceName,
+      // Not the text that was read just now: a history that kept that would keep a copy for every agent.
+      service: service.actor.context.name,
       vendor,
       eventType,
     });
@@ -159,9 +160,11 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
 /** What a request comes to that was carried out before; else it is remembered, and undefined. */
 function recordOnce(
   state: State,
-  { tenantId, agentId }: EventCursor,
+  { id: tenantId }: Tenant,
+  { actor }: Agent,
   { bytes, start, stamp: { atMs } }: LoggedRecord,
 ): Outcome | undefined {
+  const { id: agentId } = actor.context;
   const idempotency = idempotencyIn(bytes, start);
   if (idempotency === undefined) return undefined;
   // With group commit, one of the same key may have been applied since this was admitted.

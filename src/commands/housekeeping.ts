@@ -13,8 +13,8 @@ export interface HousekeepingOptions {
 }
 
 const INTERVAL_MS = 100;
-/** Steps between two looks at the sockets: about a millisecond of each kind of work. */
-const RECLAIM_SLICE = 50;
+/** Steps between two looks at the sockets: half a millisecond, and about a millisecond. */
+const RECLAIM_SLICE = 500;
 const PROJECT_SLICE = 100;
 
 /**

@@ -64,8 +64,14 @@ export class Inbox {
     this.pending.delete(id);
   }
 
-  forget(integrationId: IntegrationId): void {
+  /** What comes again is new. */
+  forgetIds(integrationId: IntegrationId): void {
     this.#recent.delete(integrationId);
+  }
+
+  /** The integration is gone. */
+  forget(integrationId: IntegrationId): void {
+    this.forgetIds(integrationId);
     for (const delivery of this.pending.values()) {
       if (delivery.integrationId === integrationId) this.done(delivery.id);
     }

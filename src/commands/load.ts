@@ -33,7 +33,8 @@ export async function load<End extends { readonly commands: number }>(
   const end = await read(replayOptions, (record) => {
     apply(state, record);
     const { sequence, atMs } = record.stamp;
-    if (sequence % RECLAIM_EVERY === 0) state.reclaim(atMs, Number.POSITIVE_INFINITY);
+    // A step a command keeps pace: a command brings one event, as a rule, and a step takes out many.
+    if (sequence % RECLAIM_EVERY === 0) state.reclaim(atMs, RECLAIM_EVERY);
   });
   return { state, read: end, passedOver };
 }

@@ -4,8 +4,10 @@ import type { IntegrationId, OutboundId } from '../domain/ids.ts';
 import type { OutboundDelivery, OutboundState, OutboundSubject } from '../domain/outbound.ts';
 
 /** Of an integration: what waits at most, and how many that are done are kept. */
-const MAX_WAITING = 1000;
+const MAX_WAITING = 2000;
 const MAX_DONE = 1000;
+/** Change events wait only where fewer than this do: they come in any number, and must leave room for notes. */
+const MAX_WAITING_FOR_CHANGES = 1000;
 
 export class Outbox {
   readonly deliveries = new Map<OutboundId, DeliveryActor>();
@@ -19,7 +21,8 @@ export class Outbox {
   want(id: OutboundId, integrationId: IntegrationId, subject: OutboundSubject, atMs: number): void {
     const known = this.deliveries.get(id);
     if (known !== undefined) return this.send(known, { type: 'wanted', atMs, subject });
-    const isFull = (this.#waitingOf.get(integrationId) ?? 0) >= MAX_WAITING;
+    const most = subject.type === 'change-event' ? MAX_WAITING_FOR_CHANGES : MAX_WAITING;
+    const isFull = (this.#waitingOf.get(integrationId) ?? 0) >= most;
     const delivery: OutboundDelivery = {
       id,
       integrationId,
@@ -29,7 +32,7 @@ export class Outbox {
       attempts: 0,
       firstAttemptAtMs: null,
       notBeforeMs: atMs,
-      detail: isFull ? `not sent: ${MAX_WAITING} deliveries of the integration wait already` : null,
+      detail: isFull ? `not sent: ${most} deliveries of the integration wait already` : null,
       noteId: null,
       isInDoubt: false,
       isOutdated: false,
@@ -49,10 +52,10 @@ export class Outbox {
     this.#place(actor);
   }
 
-  /** Of an integration, what changed last first. */
-  of(integrationId: IntegrationId): DeliveryActor[] {
+  /** What changed last first: the order in which they are kept is not the same after a restart. */
+  latestFirst(which: (delivery: OutboundDelivery) => boolean): DeliveryActor[] {
     return [...this.deliveries.values()]
-      .filter(({ context }) => context.integrationId === integrationId)
+      .filter(({ context }) => which(context))
       .sort(({ context: a }, { context: b }) => b.updatedAtMs - a.updatedAtMs || (a.id < b.id ? -1 : 1));
   }
 
@@ -68,7 +71,8 @@ export class Outbox {
 
   /** The integration is gone, and with it what it was to send. */
   forget(integrationId: IntegrationId): void {
-    for (const { context } of this.of(integrationId)) {
+    for (const { context } of this.deliveries.values()) {
+      if (context.integrationId !== integrationId) continue;
       this.deliveries.delete(context.id);
       this.waiting.delete(context.id);
     }

@@ -173,7 +173,7 @@ export class StateRestorer {
       lastSeenAtMs: fields.number(),
       stale: fields.jsonOrNull<StaleSpell>(),
     };
-    const actor = agentBehaviour.restore({ id, keyId: context.keyId, atMs: context.registeredAtMs }, context);
+    const actor = agentBehaviour.restore(context);
     this.#state.addAgent(tenant, id, actor);
   }
 
@@ -201,7 +201,7 @@ export class StateRestorer {
       lastEventAtMs: fields.number(),
       updatedAtMs: fields.number(),
     };
-    const service = this.#state.addService(tenant, context.name, serviceBehaviour.restore(context, context));
+    const service = this.#state.addService(tenant, context.name, serviceBehaviour.restore(context));
     service.window.truncatedUntilMs = fields.number();
   }
 

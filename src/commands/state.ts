@@ -11,6 +11,7 @@ import type { ApiKey } from '../domain/key.ts';
 import { type TimerHandle, TimerWheel } from '../timers/wheel.ts';
 import type { Chunk } from '../windows/arena.ts';
 import { AgentHistory } from '../windows/history.ts';
+import { HistoryBlocks } from '../windows/history-blocks.ts';
 import { LiveEvents, type Window } from '../windows/live-events.ts';
 import { AlertBook } from './alert-book.ts';
 import { IdempotencyKeys } from './idempotency.ts';
@@ -60,11 +61,20 @@ export interface ChangeListener {
   changed(tenantId: TenantId, table: 'agents' | 'services' | 'integrations', id: string): void;
 }
 
+/** A chunk is given back in no time, but may take the pages of many others with it. */
+const STEPS_PER_CHUNK = 4;
+/** A look at a history that has nothing to let go of; all of 50 000 are looked at within 20 s. */
+const STEPS_PER_HISTORY = 4;
+/** A sweep goes on at once while more than one in so many of the events held is stale. */
+const STALE_PART = 8;
+
 export class State {
   readonly tenants = new Map<TenantId, Tenant>();
   readonly tenantsByName = new Map<string, Tenant>();
   /** Keys that are good, by their SHA-256. */
   readonly keysByHash = new Map<string, ApiKey>();
+  /** Keys that were good and are not any more. */
+  revocations = 0;
   /** Active integrations, by their webhook token. */
   readonly integrationsByToken = new Map<string, IntegrationActor>();
   readonly idempotencyKeys = new IdempotencyKeys();
@@ -72,6 +82,10 @@ export class State {
   readonly #limits: StateLimits;
   readonly live: LiveEvents<TimerHandle>;
   readonly #expiries = new TimerWheel<Chunk>(0);
+  readonly #historyBlocks = new HistoryBlocks();
+  readonly #histories: AgentHistory[] = [];
+  /** The history that is trimmed next: of an agent that sends no more, nobody else would. */
+  #nextHistory = 0;
 
   constructor(limits: StateLimits, changes: ChangeListener) {
     this.#limits = limits;
@@ -112,11 +126,12 @@ export class State {
   addKey(tenant: Tenant, key: ApiKey): void {
     tenant.keys.set(key.id, key);
     if (key.revokedAtMs === null) this.keysByHash.set(key.hash, key);
-    else this.keysByHash.delete(key.hash);
+    else if (this.keysByHash.delete(key.hash)) this.revocations += 1;
   }
 
   addAgent(tenant: Tenant, id: AgentId, actor: AgentActor): Agent {
-    const agent = { actor, history: new AgentHistory(this.#limits.retentionMs) };
+    const agent = { actor, history: new AgentHistory(this.#limits.retentionMs, this.#historyBlocks) };
+    this.#histories.push(agent.history);
     tenant.agents.set(id, agent);
     this.changes.changed(tenant.id, 'agents', id);
     return agent;
@@ -147,11 +162,27 @@ export class State {
   }
 
   /**
-   * Gives back the memory of events that have expired, at most `limit` chunks of it; true when none is left.
-   * Nothing a reader sees depends on it.
+   * Gives back the memory of events that have expired, in at most `limit` steps of each kind of work. True when what is left can wait for the next call. Nothing a reader sees depends
+   * on it.
    */
   reclaim(nowMs: number, limit: number): boolean {
-    return this.#expiries.advance(nowMs, (chunk) => this.live.reclaim(chunk, nowMs), limit);
+    const chunks = Math.ceil(limit / STEPS_PER_CHUNK);
+    const isAllFreed = this.#expiries.advance(nowMs, (chunk) => this.live.reclaim(chunk, nowMs), chunks);
+    const isAllSwept = this.live.sweep(nowMs, limit);
+    const isAllTrimmed = this.#trimHistories(nowMs, limit);
+    // To chase the last of them round and round all windows would cost more than they do.
+    return isAllFreed && isAllTrimmed && (isAllSwept || this.live.stale * STALE_PART < this.live.held);
+  }
+
+  /** Looks at some of the histories, or at what is left of one that has much to let go of. */
+  #trimHistories(nowMs: number, limit: number): boolean {
+    const histories = Math.min(this.#histories.length, Math.ceil(limit / STEPS_PER_HISTORY));
+    for (let left = histories; left > 0; left -= 1) {
+      if (this.#nextHistory >= this.#histories.length) this.#nextHistory = 0;
+      if (this.#histories[this.#nextHistory]?.trim(nowMs, limit) === false) return false;
+      this.#nextHistory += 1;
+    }
+    return true;
   }
 
   /** How long memory has been waiting to be given back, milliseconds, at the most; 0 where none waits. */

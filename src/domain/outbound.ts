@@ -1,6 +1,6 @@
 /** What is sent to alerting tools, and how far it has come. */
 import type { PastEvent } from './alert.ts';
-import type { AgentId, AlertId, IntegrationId, OutboundId } from './ids.ts';
+import { type AgentId, type AlertId, type IntegrationId, type OutboundId, outboundIdOf } from './ids.ts';
 
 export const OUTBOUND_STATES = ['queued', 'sending', 'waiting', 'delivered', 'dead-lettered'] as const;
 export type OutboundState = (typeof OUTBOUND_STATES)[number];
@@ -53,3 +53,12 @@ export type AttemptResult =
   /** The note that was to be updated is not there any more: another is made. */
   | { readonly type: 'gone'; readonly detail: string }
   | { readonly type: 'dead'; readonly detail: string };
+
+/** Of the alarm that an agent is silent, and of its end: one of each for a spell of silence. */
+export function alarmIdOf(
+  integration: IntegrationId,
+  kind: 'stale' | 'returned',
+  { id, staleSinceMs }: Pick<StaleAgentFacts, 'id' | 'staleSinceMs'>,
+): OutboundId {
+  return outboundIdOf(integration, `${kind} ${id} ${staleSinceMs}`);
+}

@@ -55,7 +55,7 @@ export class JsonBytes {
   }
 
   skipSpace(): void {
-    this.at = afterSpace(this.bytes, this.at);
+    if (this.next <= 0x20) this.at = afterSpace(this.bytes, this.at);
   }
 
   /** Takes a byte, space before it being let be. */

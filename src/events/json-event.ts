@@ -63,7 +63,11 @@ type Key = (typeof KEYS)[keyof typeof KEYS];
 
 const TYPE_BYTES = EVENT_TYPES.map((type) => Buffer.from(`${type}"`));
 
+const NOTHING = Buffer.from([0]);
+
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const FIRST_PRINTABLE = 0x20;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 const BRACE = 0x7b;
@@ -158,8 +162,8 @@ export class JsonEvent {
     switch (field) {
       case FIELDS.event_type:
         if (!json.take(QUOTE)) return false;
-        this.#eventType = TYPE_BYTES.findIndex((type) => json.takeBytes(type));
-        if (this.#eventType === -1) return false;
+        this.#eventType = this.#typeNumber();
+        if (this.#eventType === DECLINED) return false;
         break;
       case FIELDS.confidence:
         this.#confidence = json.fraction();
@@ -181,16 +185,50 @@ export class JsonEvent {
     return true;
   }
 
+  #typeNumber(): number {
+    for (let type = 0; type < TYPE_BYTES.length; type += 1) {
+      if (this.#json.takeBytes(TYPE_BYTES[type] ?? NOTHING)) return type;
+    }
+    return DECLINED;
+  }
+
   #text(field: number): boolean {
     const json = this.#json;
+    const { bytes } = json;
     const bits = 1 << field;
-    if ((bits & NAMES) === 0 && json.takeNull()) return true;
+    const isName = (bits & NAMES) !== 0;
+    if (bytes[json.at] !== QUOTE) return !isName && json.takeNull();
+    // The loop that most bytes go through: what it needs is in local variables.
+    const start = json.at + 1;
+    let end = start;
+    let seenBits = 0;
+    for (;;) {
+      // Past the end is 0: a byte that no text holds.
+      const byte = bytes[end] ?? 0;
+      if (byte === QUOTE) break;
+      if (byte < FIRST_PRINTABLE || byte === BACKSLASH) return this.#oddText(field);
+      seenBits |= byte;
+      end += 1;
+    }
+    json.seenBits |= seenBits;
+    json.at = end + 1;
+    return this.#keepText(field, start, end);
+  }
+
+  /** One with escapes, which is copied without them; or one that is no text. */
+  #oddText(field: number): boolean {
+    const json = this.#json;
     if (!json.takeText()) return false;
-    const length = json.textEnd - json.textStart;
+    if (json.isTextUnescaped) this.#unescaped |= 1 << field;
+    return this.#keepText(field, json.textStart, json.textEnd);
+  }
+
+  #keepText(field: number, start: number, end: number): boolean {
+    const bits = 1 << field;
+    const length = end - start;
     if (length > (MAX_TEXT_BYTES[field] ?? 0) || (length === 0 && (bits & NAMES) !== 0)) return false;
-    this.#textStart[field] = json.textStart;
-    this.#textEnd[field] = json.textEnd;
-    if (json.isTextUnescaped) this.#unescaped |= bits;
+    this.#textStart[field] = start;
+    this.#textEnd[field] = end;
     this.#present |= bits;
     return true;
   }

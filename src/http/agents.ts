@@ -2,7 +2,7 @@ import { isEventType } from '../domain/event.ts';
 import { agentId, parseUuid } from '../domain/ids.ts';
 import { badInput, NOT_FOUND, NOT_YOUR_AGENT, type Rejection } from '../domain/rejection.ts';
 import type { EventLogRequest } from '../queries/event-log.ts';
-import { type Api, carryOut, reply, show } from './api.ts';
+import { type Api, carryOut, reply, replyWithList, show } from './api.ts';
 import { filterIn, pageIn } from './paging.ts';
 import { NO_CONTENT } from './responses.ts';
 import type { KeyCall } from './route.ts';
@@ -38,7 +38,7 @@ export function heartbeat(api: Api, { exchange, key, params }: KeyCall): void {
 
 /** GET /v1/agents */
 export function listAgents(api: Api, { exchange, key }: KeyCall): void {
-  reply(exchange, show(api.queries.agents(key.tenantId)));
+  replyWithList(api, exchange, api.queries.agents(key.tenantId));
 }
 
 /** GET /v1/agents/{id} */

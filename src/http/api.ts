@@ -6,6 +6,8 @@ import type { Integration } from '../domain/integration.ts';
 import type { Rejection } from '../domain/rejection.ts';
 import type { EventTranscoder } from '../events/transcoder.ts';
 import type { Entropy } from '../lib/entropy.ts';
+import type { Lister } from '../queries/lister.ts';
+import type { Listing } from '../queries/listing.ts';
 import type { Found, Queries } from '../queries/queries.ts';
 import type { Exchange } from './exchange.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -16,6 +18,7 @@ export interface Api {
   readonly version: string;
   readonly pipeline: Pipeline;
   readonly queries: Queries;
+  readonly lister: Lister;
   /** The active integration that has a webhook token. */
   integrationByToken(token: string): Integration | undefined;
   readonly entropy: Entropy;
@@ -33,10 +36,12 @@ export function carryOut(
   answer: () => Response | Rejection,
 ): void {
   api.pipeline.submit(command, (outcome) => {
-    exchange.guard(() => {
+    try {
       if (outcome.type === 'rejection') exchange.reject(outcome);
       else reply(exchange, answer());
-    });
+    } catch (error) {
+      exchange.threw(error);
+    }
   });
 }
 
@@ -48,4 +53,15 @@ export function reply(exchange: Exchange, answer: Response | Rejection): void {
 /** What a query found, as an answer. */
 export function show(found: Found | Rejection, status: Status = 200): Response | Rejection {
   return found.type === 'found' ? json(status, found.json) : found;
+}
+
+/** Answers with a list: a short one at once, a long one when it is made. */
+export function replyWithList({ lister }: Api, exchange: Exchange, listing: Listing): void {
+  lister.ask(listing, (body) => {
+    try {
+      exchange.answer(json(200, body));
+    } catch (error) {
+      exchange.threw(error);
+    }
+  });
 }

@@ -22,34 +22,39 @@ export function readBody(
   done: (body: Buffer) => void,
 ): void {
   const { maxBytes, contentLength } = options;
-  const refuse = (cutOff: boolean) => {
-    if (cutOff) exchange.closeAfter();
-    exchange.reject(tooLarge(`the body is larger than ${maxBytes} bytes`));
-  };
-  if (contentLength !== undefined && contentLength > DRAIN_BYTES) {
-    refuse(true);
-    return;
-  }
+  if (contentLength !== undefined && contentLength > DRAIN_BYTES) return refuse(exchange, maxBytes, true);
   let received = 0;
   let body: Buffer | undefined;
+  const take = (chunk: ArrayBuffer, isLast: boolean): void => {
+    const before = received;
+    received += chunk.byteLength;
+    if (received > maxBytes) {
+      body = undefined;
+      if (isLast || received > DRAIN_BYTES) refuse(exchange, maxBytes, !isLast);
+      return;
+    }
+    // A view: uWebSockets.js takes the bytes back on return, so only a last chunk may be used as it is.
+    const view = Buffer.from(chunk);
+    if (isLast && before === 0) return done(view);
+    body = grown(body, before, received, maxBytes);
+    view.copy(body, before);
+    if (isLast) done(body.subarray(0, received));
+  };
   res.onData((chunk, isLast) => {
     if (!exchange.open) return;
-    exchange.within(() => {
-      const before = received;
-      received += chunk.byteLength;
-      if (received > maxBytes) {
-        body = undefined;
-        if (isLast || received > DRAIN_BYTES) refuse(!isLast);
-        return;
-      }
-      // A view: uWebSockets.js takes the bytes back on return, so only a last chunk may be used as it is.
-      const view = Buffer.from(chunk);
-      if (isLast && before === 0) return done(view);
-      body = grown(body, before, received, maxBytes);
-      view.copy(body, before);
-      if (isLast) done(body.subarray(0, received));
-    });
+    exchange.enter();
+    try {
+      take(chunk, isLast);
+    } catch (error) {
+      exchange.threw(error);
+    }
+    exchange.leave();
   });
+}
+
+function refuse(exchange: Exchange, maxBytes: number, cutOff: boolean): void {
+  if (cutOff) exchange.closeAfter();
+  exchange.reject(tooLarge(`the body is larger than ${maxBytes} bytes`));
 }
 
 /** One buffer that doubles: a body that comes a byte at a time must not cost an object a byte. */

@@ -28,11 +28,13 @@ export function carryOutOnce(
   answer: () => Response,
 ): void {
   api.pipeline.submit(command, (outcome) => {
-    exchange.guard(() => {
+    try {
       if (outcome.type === 'rejection') return exchange.reject(outcome);
       const response = answer();
       if (outcome.isReplay !== true) return exchange.answer(response);
       exchange.answer({ ...response, headers: [...response.headers, ['Idempotent-Replayed', 'true']] });
-    });
+    } catch (error) {
+      exchange.threw(error);
+    }
   });
 }

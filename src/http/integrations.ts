@@ -2,14 +2,14 @@ import { type IntegrationId, integrationId, parseUuid } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { badInput, NOT_FOUND } from '../domain/rejection.ts';
 import { newWebhookToken } from '../lib/secrets.ts';
-import { type Api, carryOut, reply, show } from './api.ts';
+import { type Api, carryOut, replyWithList, show } from './api.ts';
 import { NO_CONTENT } from './responses.ts';
 import type { KeyCall } from './route.ts';
 import { integrationUpdateSchema, newIntegrationSchema, read } from './schemas.ts';
 
 /** GET /v1/integrations */
 export function listIntegrations(api: Api, { exchange, key }: KeyCall): void {
-  reply(exchange, show(api.queries.integrations(key.tenantId)));
+  replyWithList(api, exchange, api.queries.integrations(key.tenantId));
 }
 
 /** POST /v1/integrations */

@@ -32,6 +32,7 @@ import { isJsonType, type RequestHead, readHead } from './request.ts';
 import { options } from './responses.ts';
 import { type BytesRoute, type Call, type KeyRoute, type Route, templateOf } from './route.ts';
 import type { RouteTraffic } from './traffic.ts';
+import { Waiting } from './waiting.ts';
 
 export interface ListenerOptions extends ConnectionOptions {
   readonly host: string;
@@ -59,7 +60,8 @@ export interface Listener {
 
 /** uWebSockets.js never gives up on an answer that does not come; we do. */
 const ANSWER_DEADLINE_MS = 15_000;
-const DEADLINE_SWEEP_MS = 1000;
+/** Often, since what was answered is kept until then: what survives long is dear to collect. */
+const DEADLINE_SWEEP_MS = 100;
 const TOO_SLOW = unavailable('the server could not answer in time');
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two processes share a port, and the kernel splits their callers. */
@@ -87,7 +89,7 @@ class HttpServer implements Listener {
   readonly #options: ListenerOptions;
   readonly #authenticator: Authenticator;
   readonly #app = App();
-  readonly #waiting = new Map<Exchange, number>();
+  readonly #waiting = new Waiting();
   #socket: us_listen_socket | undefined;
   #draining = false;
   #closed = false;
@@ -102,10 +104,7 @@ class HttpServer implements Listener {
   }
 
   get inFlight(): number {
-    for (const exchange of this.#waiting.keys()) {
-      if (!exchange.open) this.#waiting.delete(exchange);
-    }
-    return this.#waiting.size;
+    return this.#waiting.countOpen();
   }
 
   listen(): Promise<Listener> {
@@ -247,20 +246,14 @@ class HttpServer implements Listener {
 
   /** Bodies that do not come are uWebSockets.js's to give up on, answers that do not come are ours. */
   #awaitAnswer(exchange: Exchange): void {
-    if (exchange.open) this.#waiting.set(exchange, this.#options.clock.monotonic() + ANSWER_DEADLINE_MS);
+    if (exchange.open) this.#waiting.add(exchange, this.#options.clock.monotonic() + ANSWER_DEADLINE_MS);
   }
 
-  /** Entries stand in the order of their deadlines: the sweep ends at the first that has time left. */
   #sweep(): void {
-    const now = this.#options.clock.monotonic();
-    for (const [exchange, deadline] of this.#waiting) {
-      if (exchange.open) {
-        if (deadline > now) break;
-        exchange.closeAfter();
-        exchange.reject(TOO_SLOW);
-      }
-      this.#waiting.delete(exchange);
-    }
+    this.#waiting.takeOverdue(this.#options.clock.monotonic(), (exchange) => {
+      exchange.closeAfter();
+      exchange.reject(TOO_SLOW);
+    });
     this.#options.scheduler.after(DEADLINE_SWEEP_MS, () => this.#sweep());
   }
 }

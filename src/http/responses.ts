@@ -42,7 +42,7 @@ export interface Response {
   readonly status: Status;
   readonly headers: Headers;
   /** Null where there is none: 201 to an event, 204. */
-  readonly body: string | null;
+  readonly body: string | Buffer | null;
 }
 
 /** Answers are of the moment and may hold secrets (webhook tokens): no cache may keep them. */
@@ -61,12 +61,16 @@ export const EXTRA_HEADERS: { readonly [K in RejectionKind]?: Headers } = {
   unavailable: [['Retry-After', RETRY_AFTER_SECONDS]],
 };
 
+const STATUS_LINES = new Map(
+  Object.entries(REASONS).map(([status, reason]) => [Number(status), `${status} ${reason}`]),
+);
+
 export function statusLine(status: Status): string {
-  return `${status} ${REASONS[status]}`;
+  return STATUS_LINES.get(status) ?? String(status);
 }
 
 /** `body` is JSON text. */
-export function json(status: Status, body: string): Response {
+export function json(status: Status, body: string | Buffer): Response {
   return { status, headers: JSON_HEADERS, body };
 }
 

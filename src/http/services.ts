@@ -1,11 +1,11 @@
 import { parseUuid } from '../domain/ids.ts';
 import { NOT_FOUND } from '../domain/rejection.ts';
-import { type Api, reply, show } from './api.ts';
+import { type Api, reply, replyWithList, show } from './api.ts';
 import type { KeyCall } from './route.ts';
 
 /** GET /v1/services */
 export function listServices(api: Api, { exchange, key }: KeyCall): void {
-  reply(exchange, show(api.queries.services(key.tenantId)));
+  replyWithList(api, exchange, api.queries.services(key.tenantId));
 }
 
 /** GET /v1/services/{id}/context */

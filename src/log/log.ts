@@ -5,10 +5,11 @@
 import { join } from 'node:path';
 import type { Stamp } from '../domain/command.ts';
 import type { Submission } from '../domain/encoded-events.ts';
+import type { ContextEvent } from '../domain/event.ts';
 import type { Disk } from '../lib/disk.ts';
 import { GroupWriter } from './group-writer.ts';
 import type { LogPosition } from './position.ts';
-import { RecordReader } from './record-reader.ts';
+import { type EventPlace, RecordReader } from './record-reader.ts';
 import { recover } from './recovery.ts';
 import { type LoggedRecord, type ReplayOptions, readHeader, segmentOrdinals, type Visit } from './replay.ts';
 import { segmentFileName } from './segment.ts';
@@ -98,6 +99,11 @@ export class CommandLog implements LogWriter {
   /** The command at a position that `append` or replay gave. @throws LogDamaged */
   read(position: LogPosition): ReturnType<RecordReader['read']> {
     return this.#reader.read(position);
+  }
+
+  /** The events at places that `append` or replay gave, in the order of the places. @throws LogDamaged */
+  readEvents(places: readonly EventPlace[]): readonly ContextEvent[] {
+    return this.#reader.readEvents(places);
   }
 
   /**

@@ -116,7 +116,7 @@ function stateFamilies({ state, pipeline, time }: MetricsEngine): Family[] {
     gauge(
       'foreshock_live_event_chunks',
       'Chunks of memory, 64 KiB each, that live events are in.',
-      live.chunks,
+      live.chunkCount,
     ),
     counter(
       'foreshock_events_reclaimed_total',

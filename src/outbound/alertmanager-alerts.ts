@@ -6,16 +6,16 @@
  * its `endsAt`, so one that stays has to be raised again before that.
  */
 import type { AgentId } from '../domain/ids.ts';
+import { onOneLine } from '../lib/text.ts';
 import { type OutboundRequest, type Refused, refused } from './call-result.ts';
-import { onOneLine } from './text.ts';
 import { below } from './url.ts';
 
 export interface StaleAgent {
   readonly id: AgentId;
   readonly name: string;
   readonly hostname: string;
-  /** Null where there is but one, and a label of it would say nothing. */
-  readonly tenant: string | null;
+  /** Always said, also where there is but one: a label that came with the second would part an alarm from its end. */
+  readonly tenant: string;
   readonly lastSeenAtMs: number;
   /** When it became stale. */
   readonly staleSinceMs: number;
@@ -45,7 +45,7 @@ export function sendStaleAgent(
       agent_id: agent.id,
       agent: onOneLine(agent.name),
       hostname: onOneLine(agent.hostname),
-      ...(agent.tenant === null ? {} : { tenant: onOneLine(agent.tenant) }),
+      tenant: onOneLine(agent.tenant),
     },
     annotations: {
       summary: `No word from agent ${onOneLine(agent.name)} on ${onOneLine(agent.hostname)}`,

@@ -1,8 +1,8 @@
 /** PagerDuty's Change Events v2: deploys and flag changes, shown beside the incidents of the service. */
 import type { PastEvent } from '../domain/alert.ts';
 import type { ChangeType } from '../domain/event.ts';
+import { onOneLine, shortened } from '../lib/text.ts';
 import { type OutboundRequest, type Refused, refused } from './call-result.ts';
-import { clipped, onOneLine } from './text.ts';
 import { below } from './url.ts';
 
 /** PagerDuty's limit. */
@@ -59,7 +59,7 @@ export function sendChangeEvent(
 
 /** `Deploy of checkout-api (checkout): 3f1c → 9ab2 by alice`, on one line. */
 function summaryOf(change: Change): string {
-  const short = (text: string) => clipped(onOneLine(text), MAX_SUMMARY_VALUE_LENGTH);
+  const short = (text: string) => shortened(onOneLine(text), MAX_SUMMARY_VALUE_LENGTH);
   const { oldValue, actor, entity, serviceName } = change;
   const newValue = change.newValue ?? change.sha;
   const what = `${CHANGES[change.eventType]} of ${short(serviceName)}`;
@@ -69,7 +69,7 @@ function summaryOf(change: Change): string {
     .map((value) => short(value ?? ''));
   const step = values.length === 0 ? '' : `: ${values.join(' → ')}`;
   const who = actor === null ? '' : ` by ${short(actor)}`;
-  return clipped(`${what}${where}${step}${who}`, MAX_SUMMARY_LENGTH);
+  return shortened(`${what}${where}${step}${who}`, MAX_SUMMARY_LENGTH);
 }
 
 function detailsOf(change: Change): Readonly<Record<string, string | number>> {
@@ -88,6 +88,9 @@ function detailsOf(change: Change): Readonly<Record<string, string | number>> {
   return Object.fromEntries(
     Object.entries(given)
       .filter((field): field is [string, string | number] => field[1] !== null)
-      .map(([name, value]) => [name, typeof value === 'string' ? clipped(value, MAX_DETAIL_LENGTH) : value]),
+      .map(([name, value]) => [
+        name,
+        typeof value === 'string' ? shortened(value, MAX_DETAIL_LENGTH) : value,
+      ]),
   );
 }

@@ -4,6 +4,7 @@
  * looks for it before creating another.
  */
 import { z } from 'zod';
+import { shortened } from '../lib/text.ts';
 import {
   type Answered,
   type OutboundRequest,
@@ -11,7 +12,6 @@ import {
   type RequestKind,
   refused,
 } from './call-result.ts';
-import { clipped } from './text.ts';
 import { below } from './url.ts';
 
 /** PagerDuty says nothing of a limit; nobody who is paged reads further than this. */
@@ -107,7 +107,7 @@ function noteRequest(
 
 /** The text gives way, the marker stays: without it the note could not be found again. */
 function contentOf({ text, marker }: NoteText): string {
-  return `${clipped(text.trimEnd(), MAX_NOTE_LENGTH - marker.length - 2)}\n\n${marker}`;
+  return `${shortened(text.trimEnd(), MAX_NOTE_LENGTH - marker.length - 2)}\n\n${marker}`;
 }
 
 function parsedJson(body: string): unknown {

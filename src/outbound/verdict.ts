@@ -12,9 +12,10 @@
  * | 425, 429                                   | retry: it was not carried out                                |
  * | 1xx, 3xx, other 4xx                        | dead: asked again, the answer would be the same              |
  */
+
+import { onOneLine, shortened } from '../lib/text.ts';
 import type { Answered, CallResult, OutboundRequest } from './call-result.ts';
 import { noteIdIn } from './pagerduty-notes.ts';
-import { clipped, onOneLine } from './text.ts';
 
 const MAX_EXCERPT_LENGTH = 200;
 
@@ -95,7 +96,7 @@ function detailOf({ status, headers, body }: Answered, secrets: readonly string[
   }
   return excerpt === ''
     ? `answered ${status}`
-    : `answered ${status}: ${clipped(excerpt, MAX_EXCERPT_LENGTH)}`;
+    : `answered ${status}: ${shortened(excerpt, MAX_EXCERPT_LENGTH)}`;
 }
 
 /** What JSON says in the usual places, else the text; of HTML nothing, which no log needs. */

@@ -34,8 +34,8 @@ export function alertsPage(tenant: Tenant, { page, perPage, service, status }: A
 }
 
 export function alertDetail(tenant: Tenant, alert: Alert): object {
-  const deliveries = [...tenant.outbox.deliveries.values()].filter(
-    ({ context: { subject } }) => subject.type === 'note' && subject.alertId === alert.id,
+  const deliveries = tenant.outbox.latestFirst(
+    ({ subject }) => subject.type === 'note' && subject.alertId === alert.id,
   );
   return {
     ...summary(tenant.id, alert),
@@ -45,7 +45,9 @@ export function alertDetail(tenant: Tenant, alert: Alert): object {
 }
 
 export function deliveriesOf(tenant: Tenant, integrationId: IntegrationId): string {
-  return JSON.stringify(tenant.outbox.of(integrationId).map(deliveryJson));
+  return JSON.stringify(
+    tenant.outbox.latestFirst((delivery) => delivery.integrationId === integrationId).map(deliveryJson),
+  );
 }
 
 function summary(tenantId: TenantId, alert: Alert): object {

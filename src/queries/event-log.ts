@@ -1,5 +1,4 @@
 /** An agent's event log: the index says which events make the page, the log gives their payloads. */
-import type { Command, Stamp } from '../domain/command.ts';
 import {
   type ContextEvent,
   type EventType,
@@ -20,19 +19,20 @@ export interface EventLogRequest {
   readonly eventType: EventType | null;
 }
 
-export type ReadRecord = (position: number) => { readonly command: Command; readonly stamp: Stamp };
+/** Reads events back from the log, in the order in which they are asked for. */
+export type ReadEvents = (entries: readonly HistoryEntry[]) => readonly ContextEvent[];
 
 export function eventLog(
   tenantId: TenantId,
   history: AgentHistory,
   request: EventLogRequest,
   nowMs: number,
-  readRecord: ReadRecord,
+  readEvents: ReadEvents,
 ): object {
   const { page, perPage, service, vendor, eventType } = request;
   const { total, entries } = history.page(request, (page - 1) * perPage, perPage, nowMs);
   return {
-    events: readEvents(tenantId, entries, readRecord),
+    events: readEvents(entries).map((event, n) => storedEvent(tenantId, event, entries[n] as HistoryEntry)),
     page,
     per_page: perPage,
     total_pages: Math.ceil(total / perPage),
@@ -43,23 +43,6 @@ export function eventLog(
     filter_vendor: vendor,
     filter_event_type: eventType,
   };
-}
-
-function readEvents(tenantId: TenantId, entries: readonly HistoryEntry[], readRecord: ReadRecord): object[] {
-  // Events of one batch stand in one record, and next to one another on the page.
-  let position: number | undefined;
-  let events: readonly ContextEvent[] = [];
-  return entries.map((entry) => {
-    if (entry.position !== position) {
-      const { command } = readRecord(entry.position);
-      if (command.type !== 'record-events') throw new Error(`no events at log position ${entry.position}`);
-      events = command.events;
-      position = entry.position;
-    }
-    const event = events[entry.index];
-    if (event === undefined) throw new Error(`no event ${entry.index} at log position ${entry.position}`);
-    return storedEvent(tenantId, event, entry);
-  });
 }
 
 /** A stored event as JSON: all of it but the raw line, which never leaves the box. */

@@ -11,15 +11,16 @@ import type { Clock } from '../lib/clock.ts';
 import type { Snapshots, Table } from '../snapshots/snapshots.ts';
 import { type AgentViewOptions, agentDetail, agentEntry, agentRow, registeredAgent } from './agents.ts';
 import { type AlertsRequest, alertDetail, alertsPage, deliveriesOf } from './alerts.ts';
-import { type EventLogRequest, eventLog, type ReadRecord } from './event-log.ts';
+import { type EventLogRequest, eventLog, type ReadEvents } from './event-log.ts';
 import { integrationEntry, integrationJson, integrationRow } from './integrations.ts';
-import { serviceEntry, serviceRow, windowJson } from './services.ts';
+import { Listing, type ListingOptions } from './listing.ts';
+import { serviceEntry, serviceRow, windowAnswer } from './services.ts';
+import { WindowCache } from './window-cache.ts';
 
 export interface QueriesOptions extends AgentViewOptions {
   readonly state: State;
   readonly snapshots: Snapshots;
-  /** Reads an event's record back from the log. */
-  readonly readRecord: ReadRecord;
+  readonly readEvents: ReadEvents;
   /** The same time that commands are stamped with. */
   readonly time: Pick<Clock, 'now'>;
   /** What webhook URLs start with; known once the server listens. */
@@ -34,6 +35,7 @@ function found(json: string): Found {
 
 export class Queries {
   readonly #options: QueriesOptions;
+  readonly #windows = new WindowCache();
 
   constructor(options: QueriesOptions) {
     this.#options = options;
@@ -51,10 +53,9 @@ export class Queries {
     return findById(this.#tenant(tenantId)?.agents, id) !== undefined;
   }
 
-  agents(tenantId: TenantId): Found {
+  agents(tenantId: TenantId): Listing {
     const agents = this.#tenant(tenantId)?.agents;
-    const nowMs = this.#options.time.now();
-    return this.#list(tenantId, 'agents', (row, id) => {
+    return this.#list(tenantId, 'agents', (row, id, nowMs) => {
       const agent = findById(agents, id);
       return agent && agentEntry(row, agent, nowMs, this.#options);
     });
@@ -68,12 +69,12 @@ export class Queries {
     return found(
       JSON.stringify({
         agent: detail,
-        ...eventLog(tenantId, agent.history, request, nowMs, this.#options.readRecord),
+        ...eventLog(tenantId, agent.history, request, nowMs, this.#options.readEvents),
       }),
     );
   }
 
-  services(tenantId: TenantId): Found {
+  services(tenantId: TenantId): Listing {
     const services = this.#tenant(tenantId)?.services;
     return this.#list(tenantId, 'services', (row, id) => {
       const service = findById(services, id);
@@ -84,10 +85,15 @@ export class Queries {
   serviceContext(tenantId: TenantId, id: string): Found | Rejection {
     const service = findById(this.#tenant(tenantId)?.services, id);
     if (service === undefined) return NOT_FOUND;
-    return found(windowJson(this.#options.state.live, service, this.#options.time.now()));
+    const nowMs = this.#options.time.now();
+    const known = this.#windows.find(service.window, nowMs);
+    if (known !== undefined) return found(known);
+    const answer = windowAnswer(this.#options.state.live, service, nowMs);
+    this.#windows.keep(service.window, answer);
+    return found(answer.json);
   }
 
-  integrations(tenantId: TenantId): Found {
+  integrations(tenantId: TenantId): Listing {
     const baseUrl = this.#options.baseUrl();
     const integrations = this.#tenant(tenantId)?.integrations;
     return this.#list(tenantId, 'integrations', (row, id) => {
@@ -128,13 +134,9 @@ export class Queries {
     return inbox?.has(integrationId, toolDeliveryId, this.#options.time.now()) ?? false;
   }
 
-  #list(tenantId: TenantId, table: Table, entry: (row: string, id: string) => string | undefined): Found {
-    const entries: string[] = [];
-    for (const [id, row] of this.#options.snapshots.rows(tenantId, table)) {
-      const text = entry(row, id);
-      if (text !== undefined) entries.push(text);
-    }
-    return found(`[${entries.join(',')}]`);
+  #list(tenantId: TenantId, table: Table, entry: ListingOptions['entry']): Listing {
+    const { snapshots, time } = this.#options;
+    return new Listing({ snapshots, tenantId, table, now: () => time.now(), entry });
   }
 
   #tenant(tenantId: TenantId): Tenant | undefined {

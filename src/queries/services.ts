@@ -5,6 +5,7 @@ import type { TenantId } from '../domain/ids.ts';
 import { readDetails } from '../events/cursor.ts';
 import type { LiveEvent, LiveEvents } from '../windows/live-events.ts';
 import { closeObject, isoTime, openObject } from './json.ts';
+import type { WindowAnswer } from './window-cache.ts';
 
 /** The part of a list entry that never changes. */
 export function serviceRow(tenantId: TenantId, { actor }: Service): string {
@@ -17,19 +18,27 @@ export function serviceEntry(row: string, { actor }: Service): string {
   return closeObject(row, { agent_id: agentId, last_event_at: isoTime(lastEventAtMs) });
 }
 
-/** Live events as of `nowMs`, by type, newest first. */
-export function windowJson(live: LiveEvents<unknown>, { actor, window }: Service, nowMs: number): string {
+/** Live events as of `nowMs`, by type, newest first, and until when nothing of it expires. */
+export function windowAnswer(
+  live: LiveEvents<unknown>,
+  { actor, window }: Service,
+  nowMs: number,
+): WindowAnswer {
   const { name, updatedAtMs } = actor.context;
   // Of equal times the one received last comes first: so they come, and sorting is stable.
   const events = [...live.live(window, nowMs)].sort((a, b) => b.timestampMs - a.timestampMs);
   const byType = new Map<EventType, object[]>(EVENT_TYPES.map((type) => [type, []]));
   for (const event of events) byType.get(event.eventType)?.push(windowEvent(event));
-  return JSON.stringify({
+  const isTruncated = nowMs < window.truncatedUntilMs;
+  let untilMs = isTruncated ? window.truncatedUntilMs : Number.POSITIVE_INFINITY;
+  for (const { expiresAtMs } of events) untilMs = Math.min(untilMs, expiresAtMs);
+  const json = JSON.stringify({
     service: name,
     ...Object.fromEntries([...byType].map(([type, group]) => [`${type}_events`, group])),
     updated_at: isoTime(updatedAtMs),
-    ...(nowMs < window.truncatedUntilMs ? { truncated: true } : {}),
+    ...(isTruncated ? { truncated: true } : {}),
   });
+  return { json, fromMs: nowMs, untilMs };
 }
 
 function windowEvent({ eventType, timestampMs, expiresAtMs, confidence, details }: LiveEvent): object {

@@ -2,6 +2,7 @@
 import { correlate } from '../alerting/correlation.ts';
 import type { Tenant } from '../commands/state.ts';
 import type { Candidate, PastEvent } from '../domain/alert.ts';
+import { shortened } from '../lib/text.ts';
 import { type PastEventsOptions, pastEventsOf } from './past-events.ts';
 
 export interface CauseQuestion {
@@ -42,11 +43,20 @@ export class Causes {
         },
         { lookbackMs },
       );
-      if (missing.size === 0 || round === MAX_ROUNDS) return candidates;
+      if (missing.size === 0 || round === MAX_ROUNDS) return candidates.map(shortTexts);
       for (const name of missing) {
         this.#events.set(name, await pastEventsOf(this.#tenant, name, this.#options));
         await this.#options.pause();
       }
     }
   }
+}
+
+/** What is kept of a text of a candidate: its event has all of it, and an alert has twenty. */
+const MAX_KEPT_LENGTH = 256;
+
+function shortTexts(candidate: Candidate): Candidate {
+  const { event } = candidate;
+  const cut = (text: string | null) => (text === null ? null : shortened(text, MAX_KEPT_LENGTH));
+  return { ...candidate, event: { ...event, oldValue: cut(event.oldValue), newValue: cut(event.newValue) } };
 }

@@ -7,7 +7,7 @@ import type { Pipeline } from '../commands/pipeline.ts';
 import type { State, Tenant } from '../commands/state.ts';
 import type { OutboundId } from '../domain/ids.ts';
 import { configOf, sendsOf } from '../domain/integration-config.ts';
-import type { AttemptResult, OutboundDelivery } from '../domain/outbound.ts';
+import { type AttemptResult, alarmIdOf, type OutboundDelivery } from '../domain/outbound.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import { nextAttempt } from '../outbound/backoff.ts';
@@ -27,7 +27,7 @@ export interface DispatcherOptions {
 }
 
 const LOOK_INTERVAL_MS = 100;
-/** Attempts under way at once, in all and of an integration: a slow endpoint keeps no other waiting. */
+/** Attempts under way at once, in all and to an endpoint of an integration: a slow one keeps no other waiting. */
 const MAX_UNDER_WAY = 16;
 const MAX_UNDER_WAY_OF_ONE = 2;
 /** An attempt that a dead process began may still be on its way to its peer for as long as a call takes. */
@@ -87,15 +87,20 @@ export class Dispatcher {
       const detail = 'the server stopped while it was sent';
       const verdict = { type: 'retry', afterMs: null, inDoubt: true, detail } as const;
       this.#begin(context.id, () => this.#finish(tenant, context, verdict, nowMs));
-    } else if (nowMs >= context.notBeforeMs && this.#underWayOf(tenant, context) < MAX_UNDER_WAY_OF_ONE) {
+    } else if (
+      nowMs >= context.notBeforeMs &&
+      !mustWait(tenant, context) &&
+      this.#underWayOf(tenant, context) < MAX_UNDER_WAY_OF_ONE
+    ) {
       this.#begin(context.id, () => this.#attempt(tenant, context.id));
     }
   }
 
-  #underWayOf({ outbox }: Tenant, { integrationId }: OutboundDelivery): number {
+  #underWayOf({ outbox }: Tenant, delivery: OutboundDelivery): number {
     let count = 0;
     for (const id of this.#underWay.keys()) {
-      if (outbox.deliveries.get(id)?.context.integrationId === integrationId) count += 1;
+      const other = outbox.deliveries.get(id)?.context;
+      if (other !== undefined && haveOneEndpoint(other, delivery)) count += 1;
     }
     return count;
   }
@@ -176,4 +181,15 @@ export class Dispatcher {
       this.#options.pipeline.submit(command, (outcome) => resolve(outcome.type === 'applied'));
     });
   }
+}
+
+/** PagerDuty takes notes and change events at two hosts: that one of them hangs must not hold up the other. */
+function haveOneEndpoint(a: OutboundDelivery, b: OutboundDelivery): boolean {
+  return a.integrationId === b.integrationId && (a.subject.type === 'note') === (b.subject.type === 'note');
+}
+
+/** The end of an alarm, while the alarm itself is on its way: whichever came in last would stand. */
+function mustWait({ outbox }: Tenant, { integrationId, subject }: OutboundDelivery): boolean {
+  if (subject.type !== 'agent-returned') return false;
+  return outbox.deliveries.get(alarmIdOf(integrationId, 'stale', subject.agent))?.state === 'sending';
 }

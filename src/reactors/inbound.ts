@@ -25,7 +25,7 @@ export interface InboundOptions {
   readonly pipeline: Pipeline;
   readonly time: Pick<Clock, 'now'>;
   readonly scheduler: Scheduler;
-  readonly readRecord: PastEventsOptions['readRecord'];
+  readonly readEvents: PastEventsOptions['readEvents'];
   /** A delivery that could not be worked out: it is tried again. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -34,6 +34,12 @@ const LOOK_INTERVAL_MS = 50;
 const RETRY_INTERVAL_MS = 1000;
 /** Events come this much later than what they tell of, and no later, where nothing is wrong. */
 const SETTLE_AFTER_MS = 30_000;
+
+/**
+ * Of what one delivery comes to, in characters, so that it fits into a record: a thousand alerts with twenty causes
+ * each would not. What has no room comes with the second look, which has a record for each alert.
+ */
+const MAX_CHANGES_LENGTH = 4 * 1024 * 1024;
 
 export class Inbound {
   readonly #options: InboundOptions;
@@ -67,10 +73,12 @@ export class Inbound {
 
   async #look(): Promise<void> {
     const nowMs = this.#options.time.now();
+    const failures: unknown[] = [];
     for (const tenant of this.#options.state.tenants.values()) {
       for (const delivery of [...tenant.inbox.pending.values()]) {
         if (this.#stopped) return;
-        await this.#workOut(tenant, delivery);
+        // One that cannot be worked out keeps no other waiting.
+        await this.#workOut(tenant, delivery).catch((error: unknown) => failures.push(error));
       }
       for (const id of [...tenant.alerts.unsettled]) {
         const alert = tenant.alerts.alerts.get(id)?.context;
@@ -79,6 +87,7 @@ export class Inbound {
           await this.#settle(tenant, alert);
       }
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   async #workOut(tenant: Tenant, delivery: PendingDelivery): Promise<void> {
@@ -86,8 +95,11 @@ export class Inbound {
     if (integration === undefined) return;
     const changes: AlertChange[] = [];
     const causes = this.#causes(tenant);
+    let roomLeft = MAX_CHANGES_LENGTH;
     for (const signal of signalsIn(integration.type, JSON.parse(delivery.bodyJson))) {
-      changes.push(await this.#changeOf(tenant, integration, signal, delivery.receivedAtMs, causes));
+      const change = await this.#changeOf(tenant, integration, signal, delivery.receivedAtMs, causes);
+      roomLeft -= JSON.stringify(change).length;
+      changes.push(roomLeft < 0 ? withoutDetails(change) : change);
       await this.#pause();
     }
     await this.#submit({
@@ -143,8 +155,8 @@ export class Inbound {
   }
 
   #causes(tenant: Tenant): Causes {
-    const { readRecord, time } = this.#options;
-    return new Causes(tenant, { readRecord, nowMs: time.now(), pause: () => this.#pause() });
+    const { readEvents, time } = this.#options;
+    return new Causes(tenant, { readEvents, nowMs: time.now(), pause: () => this.#pause() });
   }
 
   #pause(): Promise<void> {
@@ -161,4 +173,8 @@ export class Inbound {
       });
     });
   }
+}
+
+function withoutDetails(change: AlertChange): AlertChange {
+  return change.type === 'fired' ? { ...change, entities: [], candidates: [] } : change;
 }

@@ -26,7 +26,7 @@ export interface Reactors {
 }
 
 export function startReactors(options: ReactorOptions): Reactors {
-  const { state, outboundAllow, agentStaleAfterMs: staleAfterMs } = options;
+  const { outboundAllow, agentStaleAfterMs: staleAfterMs } = options;
   const stopping = new AbortController();
   const sending: SendingOptions = {
     ...options,
@@ -34,7 +34,6 @@ export function startReactors(options: ReactorOptions): Reactors {
       const limits = { ...DEFAULT_CALL_LIMITS, maxAnswerBytes };
       return call(request, outboundAllow, { limits, signal: stopping.signal });
     },
-    tenantLabel: ({ name }) => (state.tenants.size > 1 ? name : null),
   };
   const inbound = new Inbound(options);
   const dispatcher = new Dispatcher({ ...options, sending });

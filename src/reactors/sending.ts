@@ -27,8 +27,6 @@ export interface SendingOptions {
   readonly call: (request: OutboundRequest, maxAnswerBytes?: number) => Promise<CallResult>;
   /** What links begin with. */
   readonly baseUrl: () => string;
-  /** Where there are several tenants, an alarm says whose agent it is. */
-  readonly tenantLabel: (tenant: Tenant) => string | null;
 }
 
 /** How long Alertmanager keeps an alarm that is not raised again. */
@@ -61,7 +59,7 @@ export function requestFor(
   config: IntegrationConfig,
   subject: Exclude<OutboundSubject, { type: 'note' }>,
   nowMs: number,
-  { pagerdutyEventsUrl, baseUrl, tenantLabel }: SendingOptions,
+  { pagerdutyEventsUrl, baseUrl }: SendingOptions,
 ): OutboundRequest | Refused {
   if (subject.type === 'change-event') {
     const routingKey = config.pagerdutyRoutingKey;
@@ -73,7 +71,7 @@ export function requestFor(
   }
   const { alertmanagerUrl } = config;
   if (alertmanagerUrl === null) return missing('alertmanager_url');
-  const agent = { ...subject.agent, tenant: tenantLabel(tenant) };
+  const agent = { ...subject.agent, tenant: tenant.name };
   const staleness =
     subject.type === 'agent-stale'
       ? ({ type: 'raised', untilMs: nowMs + RAISED_FOR_MS } as const)
@@ -84,7 +82,7 @@ export function requestFor(
 async function sendNote(
   tenant: Tenant,
   config: IntegrationConfig,
-  { noteId, isInDoubt }: OutboundDelivery,
+  { id, noteId, isInDoubt }: OutboundDelivery,
   { alertId, incident }: Extract<OutboundSubject, { type: 'note' }>,
   options: SendingOptions,
 ): Promise<Verdict> {
@@ -99,7 +97,8 @@ async function sendNote(
   const alertUrl = `${options.baseUrl()}/v1/alerts/${alertId}`;
   const note: NoteText = {
     text: noteText({ title, serviceName, candidates, alertUrl }),
-    marker: `foreshock ${incident}`,
+    // Whose it is too: integrations of two tenants may write to one account.
+    marker: `foreshock ${incident} ${id.slice(0, 8)}`,
   };
   if (noteId !== null)
     return asUpdated(noteId, await sendOnce(updateNote(account, incident, noteId, note), options));

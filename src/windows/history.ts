@@ -1,11 +1,12 @@
 /**
  * The history index of one agent: for every event within retention where its record is and what it can be
- * filtered by, in columns (33 bytes an event). Payloads stay in the log; paging and filtering never touch them.
+ * filtered by, off the heap (27 bytes an event). Payloads stay in the log; paging and filtering never touch them.
  *
  * Events leave by receipt time: one is in the history until, exclusively, receipt plus retention. Receipt
- * times never run back, so the columns are sorted and the oldest are always at the front.
+ * times never run back, so the entries are sorted and the oldest are always at the front.
  */
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
+import type { BlockEntry, HistoryBlocks } from './history-blocks.ts';
 import { NameIndex } from './name-index.ts';
 
 export interface HistoryFilter {
@@ -37,88 +38,121 @@ export interface NewHistoryEntry extends HistoryEntry {
   readonly eventType: EventType;
 }
 
-const FIRST_CAPACITY = 8;
+/** Entries that a new block has let go of, at most: more than it takes, so that a history at rest comes down. */
+const TRIM_PER_BLOCK = 64;
+/** Blocks that were let go of before the list of blocks is cut. */
+const MAX_GONE = 1024;
 
 export class AgentHistory {
   readonly #retentionMs: number;
+  readonly #memory: HistoryBlocks;
   readonly #services = new NameIndex();
   readonly #vendors = new NameIndex();
-  /** Entries stand at #start … #end - 1. */
-  #start = 0;
-  #end = 0;
-  #receivedAtMs = new Float64Array(FIRST_CAPACITY);
-  #eventNumber = new Float64Array(FIRST_CAPACITY);
-  #position = new Float64Array(FIRST_CAPACITY);
-  #index = new Uint16Array(FIRST_CAPACITY);
-  #service = new Uint32Array(FIRST_CAPACITY);
-  #vendor = new Uint32Array(FIRST_CAPACITY);
-  #type = new Uint8Array(FIRST_CAPACITY);
+  /** The oldest first; those before #firstBlock are gone. */
+  #blocks: number[] = [];
+  #firstBlock = 0;
+  /** Entries ever appended, and how many of them were let go of. */
+  #appended = 0;
+  #trimmed = 0;
 
-  constructor(retentionMs: number) {
+  constructor(retentionMs: number, memory: HistoryBlocks) {
     this.#retentionMs = retentionMs;
+    this.#memory = memory;
   }
 
-  append(entry: NewHistoryEntry): void {
-    this.#trim(entry.receivedAtMs);
-    if (this.#end === this.#receivedAtMs.length) this.#makeRoom();
-    const at = this.#end++;
-    this.#receivedAtMs[at] = entry.receivedAtMs;
-    this.#eventNumber[at] = entry.eventNumber;
-    this.#position[at] = entry.position;
-    this.#index[at] = entry.index;
-    this.#service[at] = this.#services.add(entry.service);
-    this.#vendor[at] = this.#vendors.add(entry.vendor);
-    this.#type[at] = EVENT_TYPES.indexOf(entry.eventType);
+  append(event: NewHistoryEntry): void {
+    const { receivedAtMs, eventNumber, position, index } = event;
+    const entry: BlockEntry = {
+      receivedAtMs,
+      eventNumber,
+      position,
+      index,
+      service: this.#services.add(event.service),
+      vendor: this.#vendors.add(event.vendor),
+      type: EVENT_TYPES.indexOf(event.eventType),
+    };
+    const last = this.#blocks.at(-1);
+    if (last === undefined || !this.#memory.append(last, entry)) {
+      this.trim(receivedAtMs, TRIM_PER_BLOCK);
+      const block = this.#memory.open(entry, this.#appended);
+      this.#memory.append(block, entry);
+      this.#blocks.push(block);
+    }
+    this.#appended += 1;
+  }
+
+  /** Lets go of at most `limit` entries that are past retention; true where none is left. */
+  trim(nowMs: number, limit: number): boolean {
+    const before = nowMs - this.#retentionMs;
+    for (let left = limit; this.#trimmed < this.#appended; left -= 1) {
+      const block = this.#blocks[this.#firstBlock] ?? 0;
+      const at = this.#trimmed - this.#memory.ordinal(block);
+      if (this.#memory.receivedAtMs(block, at) > before) return true;
+      if (left <= 0) return false;
+      this.#services.remove(this.#memory.service(block, at));
+      this.#vendors.remove(this.#memory.vendor(block, at));
+      this.#trimmed += 1;
+      if (at + 1 === this.#memory.count(block)) this.#dropFirstBlock(block);
+    }
+    return true;
   }
 
   /** Entries within retention, oldest first. */
   *entries(nowMs: number): Iterable<NewHistoryEntry> {
-    this.#trim(nowMs);
-    for (let at = this.#start; at < this.#end; at += 1) {
-      yield {
-        ...this.#entryAt(at),
-        service: this.#services.nameOf(this.#service[at] ?? 0),
-        vendor: this.#vendors.nameOf(this.#vendor[at] ?? 0),
-        eventType: EVENT_TYPES[this.#type[at] ?? 0] ?? EVENT_TYPES[0],
-      };
+    this.trim(nowMs, Number.POSITIVE_INFINITY);
+    for (const block of this.#blocks.slice(this.#firstBlock)) {
+      const count = this.#memory.count(block);
+      for (let at = this.#firstIn(block); at < count; at += 1) {
+        const entry = this.#memory.entry(block, at);
+        yield {
+          ...entryOf(entry),
+          service: this.#services.nameOf(entry.service),
+          vendor: this.#vendors.nameOf(entry.vendor),
+          eventType: EVENT_TYPES[entry.type] ?? EVENT_TYPES[0],
+        };
+      }
     }
   }
 
   /** How many events were received in the `spanMs` before `nowMs`; at most retention back. O(log n). */
   countWithin(spanMs: number, nowMs: number): number {
     const after = nowMs - Math.min(spanMs, this.#retentionMs);
-    let low = this.#start;
-    let high = this.#end;
+    // The last block that begins at or before that time: in it, or at the next, lies the first entry that counts.
+    let low = this.#firstBlock;
+    let high = this.#blocks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#timeAt(middle) > after) high = middle;
+      if (this.#memory.receivedAtMs(this.#blocks[middle] ?? 0, 0) > after) high = middle;
       else low = middle + 1;
     }
-    return this.#end - low;
+    if (low === this.#firstBlock) return this.#appended - this.#trimmed;
+    const block = this.#blocks[low - 1] ?? 0;
+    let at = this.#memory.count(block);
+    while (at > 0 && this.#memory.receivedAtMs(block, at - 1) > after) at -= 1;
+    return this.#appended - Math.max(this.#trimmed, this.#memory.ordinal(block) + at);
   }
 
   /** The matching events from `offset` on, newest first, `limit` of them at most. */
   page(filter: HistoryFilter, offset: number, limit: number, nowMs: number): HistoryPage {
-    this.#trim(nowMs);
+    this.trim(nowMs, Number.POSITIVE_INFINITY);
     const service = filter.service === null ? undefined : (this.#services.indexOf(filter.service) ?? -1);
     const vendor = filter.vendor === null ? undefined : (this.#vendors.indexOf(filter.vendor) ?? -1);
     const type = filter.eventType === null ? undefined : EVENT_TYPES.indexOf(filter.eventType);
-    const unfiltered = service === undefined && vendor === undefined && type === undefined;
+    if (service === undefined && vendor === undefined && type === undefined) return this.#all(offset, limit);
 
+    const memory = this.#memory;
     const entries: HistoryEntry[] = [];
-    if (unfiltered) {
-      for (let at = this.#end - 1 - offset; at >= this.#start && entries.length < limit; at -= 1) {
-        entries.push(this.#entryAt(at));
-      }
-      return { total: this.#end - this.#start, entries };
-    }
     let total = 0;
-    for (let at = this.#end - 1; at >= this.#start; at -= 1) {
-      if (service !== undefined && this.#service[at] !== service) continue;
-      if (vendor !== undefined && this.#vendor[at] !== vendor) continue;
-      if (type !== undefined && this.#type[at] !== type) continue;
-      if (total >= offset && entries.length < limit) entries.push(this.#entryAt(at));
-      total += 1;
+    for (let n = this.#blocks.length - 1; n >= this.#firstBlock; n -= 1) {
+      const block = this.#blocks[n] ?? 0;
+      const first = this.#firstIn(block);
+      for (let at = memory.count(block) - 1; at >= first; at -= 1) {
+        if (service !== undefined && memory.service(block, at) !== service) continue;
+        if (vendor !== undefined && memory.vendor(block, at) !== vendor) continue;
+        if (type !== undefined && memory.type(block, at) !== type) continue;
+        if (total >= offset && entries.length < limit) entries.push(entryOf(memory.entry(block, at)));
+        total += 1;
+      }
     }
     return { total, entries };
   }
@@ -130,61 +164,49 @@ export class AgentHistory {
 
   /** The names of services in the history, sorted by code unit. */
   services(nowMs: number): string[] {
-    this.#trim(nowMs);
+    this.trim(nowMs, Number.POSITIVE_INFINITY);
     return this.#services.names();
   }
 
   /** The names of vendors in the history, sorted by code unit. */
   vendors(nowMs: number): string[] {
-    this.#trim(nowMs);
+    this.trim(nowMs, Number.POSITIVE_INFINITY);
     return this.#vendors.names();
   }
 
-  #trim(nowMs: number): void {
-    const before = nowMs - this.#retentionMs;
-    while (this.#start < this.#end && this.#timeAt(this.#start) <= before) {
-      this.#services.remove(this.#service[this.#start] ?? 0);
-      this.#vendors.remove(this.#vendor[this.#start] ?? 0);
-      this.#start += 1;
+  /** A page of everything: blocks that it does not reach are passed over. */
+  #all(offset: number, limit: number): HistoryPage {
+    const entries: HistoryEntry[] = [];
+    const newest = this.#appended - 1 - offset;
+    for (let n = this.#blocks.length - 1; n >= this.#firstBlock && entries.length < limit; n -= 1) {
+      const block = this.#blocks[n] ?? 0;
+      const ordinal = this.#memory.ordinal(block);
+      const first = this.#firstIn(block);
+      for (
+        let at = Math.min(this.#memory.count(block) - 1, newest - ordinal);
+        at >= first && entries.length < limit;
+        at -= 1
+      ) {
+        entries.push(entryOf(this.#memory.entry(block, at)));
+      }
     }
+    return { total: this.#appended - this.#trimmed, entries };
   }
 
-  /** Moves the entries to the front of the columns, or to columns twice as large where they fill over half. */
-  #makeRoom(): void {
-    const length = this.#end - this.#start;
-    const capacity = this.#receivedAtMs.length;
-    const grown = length * 2 > capacity ? capacity * 2 : capacity;
-    this.#receivedAtMs = moved(this.#receivedAtMs, new Float64Array(grown), this.#start, this.#end);
-    this.#eventNumber = moved(this.#eventNumber, new Float64Array(grown), this.#start, this.#end);
-    this.#position = moved(this.#position, new Float64Array(grown), this.#start, this.#end);
-    this.#index = moved(this.#index, new Uint16Array(grown), this.#start, this.#end);
-    this.#service = moved(this.#service, new Uint32Array(grown), this.#start, this.#end);
-    this.#vendor = moved(this.#vendor, new Uint32Array(grown), this.#start, this.#end);
-    this.#type = moved(this.#type, new Uint8Array(grown), this.#start, this.#end);
-    this.#start = 0;
-    this.#end = length;
+  /** The first of a block's entries that has not been let go of. */
+  #firstIn(block: number): number {
+    return Math.max(0, this.#trimmed - this.#memory.ordinal(block));
   }
 
-  #timeAt(at: number): number {
-    return this.#receivedAtMs[at] ?? 0;
-  }
-
-  #entryAt(at: number): HistoryEntry {
-    return {
-      eventNumber: this.#eventNumber[at] ?? 0,
-      receivedAtMs: this.#timeAt(at),
-      position: this.#position[at] ?? 0,
-      index: this.#index[at] ?? 0,
-    };
+  #dropFirstBlock(block: number): void {
+    this.#memory.free(block);
+    this.#firstBlock += 1;
+    if (this.#firstBlock < this.#blocks.length && this.#firstBlock < MAX_GONE) return;
+    this.#blocks = this.#blocks.slice(this.#firstBlock);
+    this.#firstBlock = 0;
   }
 }
 
-interface Column<Self> {
-  set(from: Self): void;
-  subarray(start: number, end: number): Self;
-}
-
-function moved<C extends Column<C>>(from: C, to: C, start: number, end: number): C {
-  to.set(from.subarray(start, end));
-  return to;
+function entryOf({ eventNumber, receivedAtMs, position, index }: BlockEntry): HistoryEntry {
+  return { eventNumber, receivedAtMs, position, index };
 }

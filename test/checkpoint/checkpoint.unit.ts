@@ -40,9 +40,9 @@ const sealed = (directory: string) =>
 function everyAnswer({ state, queries }: TestEngine): string[] {
   const page = { page: 1, perPage: 100, service: null, vendor: null, eventType: null } as const;
   return [...state.tenants.values()].flatMap((tenant) => [
-    queries.agents(tenant.id).json,
-    queries.services(tenant.id).json,
-    queries.integrations(tenant.id).json,
+    queries.agents(tenant.id).whole().json,
+    queries.services(tenant.id).whole().json,
+    queries.integrations(tenant.id).whole().json,
     ...[...tenant.agents.keys()].map((id) => JSON.stringify(queries.agent(tenant.id, id, page))),
     ...[...tenant.services.keys()].map((id) => JSON.stringify(queries.serviceContext(tenant.id, id))),
     JSON.stringify([...tenant.keys.values()]),

@@ -117,6 +117,25 @@ describe('the events of a record', () => {
     );
   });
 
+  it('are passed over without a trace on those that are read', () => {
+    fc.assert(
+      fc.property(batch, fc.array(fc.boolean(), { minLength: 1 }), (events, reads) => {
+        const cursor = new EventCursor(encoded('t', 'a', events), START);
+        for (const [index, event] of events.entries()) {
+          if (!reads[index % reads.length]) cursor.skip();
+          else {
+            expect(cursor.next()).toBe(true);
+            const read = cursor.event();
+            if (!isDeepStrictEqual(read, event)) expect(read).toStrictEqual(event);
+          }
+        }
+        expect(cursor.next()).toBe(false);
+        expect(() => cursor.skip()).toThrow('no event');
+      }),
+      { numRuns: 150 },
+    );
+  });
+
   it('are walked as they were, and their details are read from where they stand', () => {
     fc.assert(
       fc.property(idText, idText, batch, (tenant, agent, events) => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { AgentHistory, type HistoryFilter, type NewHistoryEntry } from '../../src/windows/history.ts';
+import { HistoryBlocks } from '../../src/windows/history-blocks.ts';
 import { HOSTILE_TEXTS } from './hostile-text.ts';
 
 const START_MS = 1_760_000_000_000;
@@ -43,12 +44,19 @@ class ListOfEntries {
 }
 
 /** More names than stay in use at once, so that the numbers behind them are used again. */
-const service = fc.constantFrom('a', 'b', 'c', ...HOSTILE_TEXTS.slice(0, 5));
+const service = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', ...HOSTILE_TEXTS.slice(0, 5));
 const vendor = fc.constantFrom('a', 'argocd', '__proto__');
 const eventType = fc.constantFrom(...EVENT_TYPES);
 
 type Step =
-  | { readonly type: 'append'; readonly entry: Pick<NewHistoryEntry, 'service' | 'vendor' | 'eventType'> }
+  | {
+      readonly type: 'append';
+      readonly entry: Pick<NewHistoryEntry, 'service' | 'vendor' | 'eventType'>;
+      /** As many of them, each so much further in the log than the one before. */
+      readonly times: number;
+      readonly apart: number;
+    }
+  | { readonly type: 'trim'; readonly limit: number }
   | { readonly type: 'wait'; readonly forMs: number }
   | {
       readonly type: 'look';
@@ -64,7 +72,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('append' as const),
       entry: fc.record({ service, vendor, eventType }),
+      times: fc.oneof({ weight: 6, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.nat(50) }),
+      // A segment apart, positions are 2^32 apart; so may the numbers of a tenant's events be.
+      apart: fc.constantFrom(1, 1, 1, 300, 2 ** 32 - 1, 2 ** 32, 2 ** 33),
     }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('trim' as const), limit: fc.nat(30) }),
   },
   {
     weight: 3,
@@ -93,23 +108,22 @@ describe('a history equals a list', () => {
   it('whatever is appended and asked, and whenever it is trimmed', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150, size: 'max' }), (script) => {
-        const history = new AgentHistory(RETENTION_MS);
+        const history = new AgentHistory(RETENTION_MS, new HistoryBlocks());
         const list = new ListOfEntries();
         let nowMs = START_MS;
-        for (const [n, each] of script.entries()) {
+        let eventNumber = 0;
+        let position = 2 ** 51;
+        for (const each of script) {
           if (each.type === 'append') {
-            // The greatest values the columns must hold.
-            const position = 2 ** 52 + n;
-            const entry = {
-              ...each.entry,
-              eventNumber: n + 1,
-              receivedAtMs: nowMs,
-              position,
-              index: n * 400,
-            };
-            history.append(entry);
-            list.append(entry);
+            for (let time = 0; time < each.times; time += 1) {
+              eventNumber += each.apart;
+              position += each.apart;
+              const place = { eventNumber, receivedAtMs: nowMs, position, index: 65_535 - time };
+              history.append({ ...each.entry, ...place });
+              list.append({ ...each.entry, ...place });
+            }
           }
+          if (each.type === 'trim') history.trim(nowMs, each.limit);
           if (each.type === 'wait') nowMs += each.forMs;
           if (each.type === 'look') {
             const { filter, offset, limit, spanMs } = each;
@@ -132,7 +146,7 @@ describe('a history equals a list', () => {
         fc.array(fc.constantFrom(0, 1, 1000, RETENTION_MS / 2, RETENTION_MS), { minLength: 1 }),
         fc.constantFrom(1, 1000, RETENTION_MS, 2 * RETENTION_MS),
         (waits, spanMs) => {
-          const history = new AgentHistory(RETENTION_MS);
+          const history = new AgentHistory(RETENTION_MS, new HistoryBlocks());
           const list = new ListOfEntries();
           let nowMs = START_MS;
           for (const [n, waitMs] of waits.entries()) {

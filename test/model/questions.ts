@@ -24,17 +24,17 @@ export function listQuestions(model: Model, tenantId: TenantId): Question[] {
   return [
     {
       text: 'agents',
-      ask: (queries) => queries.agents(tenantId),
+      ask: (queries) => queries.agents(tenantId).whole(),
       answer: () => model.agents(tenantId),
     },
     {
       text: 'services',
-      ask: (queries) => queries.services(tenantId),
+      ask: (queries) => queries.services(tenantId).whole(),
       answer: () => model.services(tenantId),
     },
     {
       text: 'integrations',
-      ask: (queries) => queries.integrations(tenantId),
+      ask: (queries) => queries.integrations(tenantId).whole(),
       answer: () => model.integrations(tenantId),
     },
   ];

@@ -255,7 +255,7 @@ export class Rig {
   /** Time runs on when it is looked at: a jump and a jump back that nobody saw between were none. */
   #lookAtClock(): void {
     this.model.time.look(this.#clock.now(), this.#clock.monotonic());
-    this.engine.queries.agents(tenantIdOf(-1));
+    this.engine.queries.agents(tenantIdOf(-1)).whole();
   }
 
   #allTexts(): string[] {

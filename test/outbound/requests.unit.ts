@@ -31,7 +31,7 @@ const AGENT: StaleAgent = {
   id: agentId('5d0b2a34-5a4c-5e0f-9d0a-000000000001'),
   name: 'db agent',
   hostname: 'db-1',
-  tenant: null,
+  tenant: 'default',
   lastSeenAtMs: Date.UTC(2026, 7, 22, 10, 0),
   staleSinceMs: Date.UTC(2026, 7, 22, 10, 2),
 };
@@ -211,7 +211,7 @@ describe('a change event', () => {
     [
       'text of several lines',
       { newValue: 'a\r\nb\u2028c\u202ed', oldValue: null },
-      'Deploy of checkout-api (checkout): a b c d by alice',
+      'Deploy of checkout-api (checkout): a b cd by alice',
     ],
   ])('sums up %s', (_, fields, summary) => {
     const body = bodyOf(sendChangeEvent(EVENTS, { ...DEPLOY, ...fields }, null));
@@ -266,7 +266,13 @@ describe('a stale agent', () => {
     });
     expect(bodyOf(request)).toEqual([
       {
-        labels: { alertname: 'ForeshockAgentStale', agent_id: AGENT.id, agent: 'db agent', hostname: 'db-1' },
+        labels: {
+          alertname: 'ForeshockAgentStale',
+          agent_id: AGENT.id,
+          agent: 'db agent',
+          hostname: 'db-1',
+          tenant: 'default',
+        },
         annotations: {
           summary: 'No word from agent db agent on db-1',
           description:
@@ -280,9 +286,8 @@ describe('a stale agent', () => {
   });
 
   it('is resolved under the very labels it was raised with', () => {
-    const agent = { ...AGENT, tenant: 'default' };
-    const [up] = bodyOf(sendStaleAgent('http://a', agent, raised, null));
-    const [down] = bodyOf(sendStaleAgent('http://a', agent, { type: 'resolved', atMs }, null));
+    const [up] = bodyOf(sendStaleAgent('http://a', AGENT, raised, null));
+    const [down] = bodyOf(sendStaleAgent('http://a', AGENT, { type: 'resolved', atMs }, null));
     expect(down.labels).toEqual(up.labels);
     expect(down.labels.tenant).toBe('default');
     expect(down).toMatchObject({ startsAt: up.startsAt, endsAt: '2026-08-22T10:03:00.000Z' });

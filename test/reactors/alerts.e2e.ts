@@ -48,3 +48,32 @@ describe('an incident of PagerDuty', () => {
     });
   });
 });
+
+describe('an alert of Alertmanager', () => {
+  it('that comes, goes and comes back within a minute fires, though it says what it said before', async () => {
+    const made = await createIntegration(server, tenant.readOnly, {
+      type: 'alertmanager',
+      direction: 'inbound',
+    });
+    const deliver = (status: string) => {
+      const alert = {
+        status,
+        fingerprint: 'f1',
+        labels: { alertname: 'Up' },
+        startsAt: '2026-08-22T10:00:00Z',
+      };
+      const body = { version: '4', groupKey: '{}', status, alerts: [alert] };
+      return server.http.post(`/webhooks/alertmanager/${made.token}`, undefined, body);
+    };
+    const statuses = async () => {
+      const { alerts } = bodyOf(await server.http.get('/v1/alerts?per_page=100', tenant.readOnly)) as {
+        alerts: { integration_id: string; status: string }[];
+      };
+      return alerts.filter((alert) => alert.integration_id === made.id).map(({ status }) => status);
+    };
+    for (const status of ['firing', 'firing', 'resolved', 'firing']) {
+      expect((await deliver(status)).status).toBe(202);
+      await eventually(`it is ${status}`, 3000, async () => (await statuses()).join() === status);
+    }
+  });
+});

@@ -13,6 +13,7 @@ import {
   type TenantId,
 } from '../../src/domain/ids.ts';
 import type { EventLogRequest } from '../../src/queries/event-log.ts';
+import { AlertsModel } from './alerts-model.ts';
 
 export interface ModelLimits {
   readonly windowMaxEvents: number;
@@ -42,15 +43,18 @@ interface Taken<C extends TenantCommand = TenantCommand> {
 
 class ModelTenant {
   readonly name: string;
+  readonly alerts: AlertsModel;
   readonly #taken: Taken[] = [];
   readonly events: Received[] = [];
 
-  constructor(name: string) {
+  constructor(id: TenantId, name: string) {
     this.name = name;
+    this.alerts = new AlertsModel(id);
   }
 
   take(command: TenantCommand, atMs: number): void {
     this.#taken.push({ command, atMs });
+    this.alerts.take(command, atMs);
     if (command.type !== 'record-events') return;
     for (const event of command.events) {
       const number = this.events.length + 1;
@@ -83,7 +87,8 @@ export class Model {
     if (command.type === 'pass-time') return 'applied';
     const refused = this.refusal(command);
     if (refused !== undefined) return refused;
-    if (command.type === 'create-tenant') this.#tenants.set(command.tenantId, new ModelTenant(command.name));
+    if (command.type === 'create-tenant')
+      this.#tenants.set(command.tenantId, new ModelTenant(command.tenantId, command.name));
     this.#tenant(command.tenantId).take(command, atMs);
     return 'applied';
   }
@@ -110,8 +115,13 @@ export class Model {
       case 'revoke-key':
         return keysOf(tenant).some(({ key }) => key.keyId === command.keyId) ? undefined : 'not-found';
       default:
-        return undefined;
+        return tenant.alerts.isRefused(command) ? 'not-found' : undefined;
     }
+  }
+
+  /** Its alerts, what is sent of them, and what waits to be worked out. */
+  alertsOf(tenantId: TenantId): AlertsModel {
+    return this.#tenant(tenantId).alerts;
   }
 
   // What exists, in the order in which it came to be.
@@ -255,7 +265,7 @@ export class Model {
   }
 
   #tenant(tenantId: TenantId): ModelTenant {
-    return this.#tenants.get(tenantId) ?? new ModelTenant('');
+    return this.#tenants.get(tenantId) ?? new ModelTenant(tenantId, '');
   }
 
   #agent(tenantId: TenantId, agentId: AgentId) {

@@ -1,6 +1,7 @@
 /** Everything that can be asked on behalf of a tenant: of the queries, and of the model. */
+import type { AlertStatus } from '../../src/domain/alert.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
-import { serviceIdOf, type TenantId } from '../../src/domain/ids.ts';
+import { type AlertId, type IntegrationId, serviceIdOf, type TenantId } from '../../src/domain/ids.ts';
 import type { Rejection } from '../../src/domain/rejection.ts';
 import type { EventLogRequest } from '../../src/queries/event-log.ts';
 import type { Found, Queries } from '../../src/queries/queries.ts';
@@ -23,6 +24,9 @@ export function allQuestions(model: Model, tenantId: TenantId): Question[] {
     ...model.agentIds(tenantId).map((id) => agentQuestion(model, tenantId, id, WHOLE_LOG)),
     ...model.serviceNames(tenantId).map((name) => serviceQuestion(model, tenantId, name)),
     ...model.integrationIds(tenantId).map((id) => integrationQuestion(model, tenantId, id)),
+    ...model.integrationIds(tenantId).map((id) => deliveriesQuestion(model, tenantId, id)),
+    ...[...model.alertsOf(tenantId).alerts.keys()].map((id) => alertQuestion(model, tenantId, id)),
+    alertsQuestion(model, tenantId, 1, 100, null),
   ];
 }
 
@@ -32,7 +36,10 @@ export function anyQuestion(model: Model, tenantId: TenantId, random: Random): Q
   const agents = model.agentIds(owner);
   const services = model.serviceNames(owner);
   const integrations = model.integrationIds(owner);
-  switch (random.weighted({ list: 2, agent: 3, service: 4, integration: 1 })) {
+  const alerts = [...model.alertsOf(owner).alerts.keys()];
+  switch (
+    random.weighted({ list: 2, agent: 3, service: 4, integration: 1, alerts: 1, alert: 2, deliveries: 1 })
+  ) {
     case 'agent':
       if (agents.length === 0) break;
       return agentQuestion(model, tenantId, random.pick(agents), {
@@ -48,6 +55,20 @@ export function anyQuestion(model: Model, tenantId: TenantId, random: Random): Q
     case 'integration':
       if (integrations.length === 0) break;
       return integrationQuestion(model, tenantId, random.pick(integrations));
+    case 'alerts':
+      return alertsQuestion(
+        model,
+        tenantId,
+        random.between(1, 2),
+        random.pick([2, 10]),
+        random.pick([null, 'firing', 'resolved']),
+      );
+    case 'alert':
+      if (alerts.length === 0) break;
+      return alertQuestion(model, tenantId, random.pick(alerts));
+    case 'deliveries':
+      if (integrations.length === 0) break;
+      return deliveriesQuestion(model, tenantId, random.pick(integrations));
     case 'list':
       break;
   }
@@ -58,17 +79,17 @@ function listQuestions(model: Model, tenantId: TenantId): Question[] {
   return [
     {
       text: `agents of ${tenantId}`,
-      ask: (queries) => queries.agents(tenantId),
+      ask: (queries) => queries.agents(tenantId).whole(),
       answer: () => model.agents(tenantId),
     },
     {
       text: `services of ${tenantId}`,
-      ask: (queries) => queries.services(tenantId),
+      ask: (queries) => queries.services(tenantId).whole(),
       answer: () => model.services(tenantId),
     },
     {
       text: `integrations of ${tenantId}`,
-      ask: (queries) => queries.integrations(tenantId),
+      ask: (queries) => queries.integrations(tenantId).whole(),
       answer: () => model.integrations(tenantId),
     },
   ];
@@ -96,5 +117,36 @@ function integrationQuestion(model: Model, tenantId: TenantId, id: string): Ques
     text: `integration ${id} of ${tenantId}`,
     ask: (queries) => queries.integration(tenantId, id),
     answer: () => model.integration(tenantId, id),
+  };
+}
+
+function alertsQuestion(
+  model: Model,
+  tenantId: TenantId,
+  page: number,
+  perPage: number,
+  status: AlertStatus | null,
+): Question {
+  return {
+    text: `alerts of ${tenantId}, page ${page} of ${perPage}, ${status}`,
+    ask: (queries) => queries.alerts(tenantId, { page, perPage, status, service: null }),
+    answer: () => model.alertsOf(tenantId).page(page, perPage, status),
+  };
+}
+
+function alertQuestion(model: Model, tenantId: TenantId, id: AlertId): Question {
+  return {
+    text: `alert ${id} of ${tenantId}`,
+    ask: (queries) => queries.alert(tenantId, id),
+    answer: () => model.alertsOf(tenantId).detail(id),
+  };
+}
+
+function deliveriesQuestion(model: Model, tenantId: TenantId, id: IntegrationId): Question {
+  return {
+    text: `deliveries of integration ${id} of ${tenantId}`,
+    ask: (queries) => queries.deliveries(tenantId, id),
+    answer: () =>
+      model.integrationIds(tenantId).includes(id) ? model.alertsOf(tenantId).deliveriesOf(id) : undefined,
   };
 }

@@ -265,7 +265,7 @@ class Simulation {
         ? !this.#model.agentIds(command.tenantId).includes(command.agentId)
         : !this.#model.tenantIds.includes(command.tenantId),
     );
-    return missing !== undefined && this.#random.chance(0.7) ? missing : this.#workload.next();
+    return missing !== undefined && this.#random.chance(0.7) ? missing : this.#workload.next(this.#model);
   }
 
   #submit(running: Running, command: Command): void {

@@ -54,7 +54,7 @@ const BANNED: readonly { readonly call: RegExp; readonly owners: readonly string
   { call: /\bperformance\.now\(/, owners: ['lib/clock.ts'] },
   { call: /\bMath\.random\b/, owners: ['client/retry.ts'] },
   { call: /\brandom(?:Bytes|UUID)\(/, owners: ['lib/entropy.ts', 'agent/run.ts'] },
-  { call: /\bconsole\./, owners: ['postinstall.mjs'] },
+  { call: /\bconsole\./, owners: ['postinstall.mjs', 'launcher.mjs'] },
   { call: /\bprocess\.std(?:out|err)\b/, owners: ['cli/output.ts'] },
   { call: /\bprocess\.exit\(/, owners: ['cli/serve.ts', 'cli/admin.ts', 'cli/output.ts', 'postinstall.mjs'] },
   { call: /\bas unknown as\b/, owners: [] },

@@ -61,6 +61,13 @@ export interface FakeOptions {
   readonly routingKey?: string;
   /** The incidents that there are; all where it is left out. */
   readonly incidents?: readonly string[];
+  /** A free one where it is left out. */
+  readonly port?: number;
+  /**
+   * Told of each call before anything comes of it, and again before it is answered. What it answers the first time
+   * says whether anything is to come of the call.
+   */
+  readonly onCall?: (moment: 'read' | 'carried-out', call: FakeCall) => Promise<boolean>;
 }
 
 const MAX_NOTES = 2000;
@@ -107,12 +114,14 @@ class Fake {
   readonly #incidents: ReadonlySet<string> | undefined;
   readonly #notes = new Map<string, FakeNote[]>();
   readonly #failures: FakeFailure[] = [];
+  readonly #onCall: NonNullable<FakeOptions['onCall']>;
   #nextNote = 1;
 
   constructor(options: FakeOptions) {
     this.token = options.token ?? 'u+example-token-0001';
     this.from = options.from ?? 'foreshock@example.com';
     this.routingKey = options.routingKey ?? '0123456789abcdef0123456789abcdef';
+    this.#onCall = options.onCall ?? (async () => true);
     this.#incidents = options.incidents === undefined ? undefined : new Set(options.incidents);
   }
 
@@ -152,6 +161,7 @@ class Fake {
     const { method = '', url: path = '', headers } = request;
     const call = { method, path, headers, body: Buffer.concat(chunks).toString('utf8') };
     this.calls.push(call);
+    if (!(await this.#onCall('read', call))) return void request.socket.destroy();
     const failure = this.#failures.shift();
     switch (failure?.type) {
       case 'status':
@@ -181,8 +191,11 @@ class Fake {
         return sendSlowly(response, this.#answer(call));
       case 'huge-body-after-storing':
         return sendEndlessly(response, this.#answer(call));
-      case undefined:
-        return send(response, this.#answer(call));
+      case undefined: {
+        const answer = this.#answer(call);
+        await this.#onCall('carried-out', call);
+        return send(response, answer);
+      }
     }
   }
 
@@ -281,7 +294,7 @@ export async function startFakePagerDuty(options: FakeOptions = {}): Promise<Fak
     fake.take(request, response).catch(() => response.destroy());
   });
   server.on('connection', (socket) => fake.connected(socket));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return Object.assign(fake, {
     url: `http://127.0.0.1:${port}`,

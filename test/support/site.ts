@@ -137,6 +137,10 @@ export class Site {
     return this.#keys.ingest !== '';
   }
 
+  get keys(): { readonly ingest: string; readonly readOnly: string } {
+    return this.#keys;
+  }
+
   get agentId(): string {
     return this.#agentId;
   }

@@ -1,0 +1,108 @@
+/**
+ * Memory in spans of one size, cut from slabs that are so large that the allocator maps each by itself: only then
+ * does freeing one give its pages back to the system. (glibc keeps what is smaller than 32 MiB on its heap, where
+ * one block in use above it pins it: of two million events that had expired, every byte stayed resident. And not
+ * larger than that: to give back 33 MiB takes 2.5 ms, in which nothing else is done.) A page of a slab is no
+ * memory before it is written to, so a slab hardly used costs hardly anything.
+ *
+ * A span comes from the first slab that has room, so that the later ones run empty. One that does is detached,
+ * which frees it there and then; a process at rest may not collect garbage for hours. One of which little was ever
+ * used stays, so that a server with little to do does not map and free for every event.
+ */
+const SLAB_BYTES = 33 * 2 ** 20;
+/** What an empty slab may keep resident. */
+const KEPT_BYTES = 2 ** 20;
+
+interface Slab {
+  readonly buffer: ArrayBuffer;
+  readonly bytes: Buffer;
+  readonly words: Float64Array;
+  readonly halves: Uint32Array;
+  /** Spans that were given back. */
+  readonly free: number[];
+  /** The first span that was never taken. */
+  untouched: number;
+  taken: number;
+}
+
+/** Where a span is: good until it is given back. */
+export interface Span {
+  readonly bytes: Buffer;
+  readonly words: Float64Array;
+  readonly halves: Uint32Array;
+}
+
+export class Slabs {
+  readonly #spanBytes: number;
+  readonly #spansPerSlab: number;
+  readonly #slabs: (Slab | undefined)[] = [];
+  /** No slab before it has room. */
+  #firstWithRoom = 0;
+
+  /** @param spanBytes a power of two, from 8 to 2^20 */
+  constructor(spanBytes: number) {
+    this.#spanBytes = spanBytes;
+    this.#spansPerSlab = SLAB_BYTES / spanBytes;
+  }
+
+  /** Slabs that are mapped. */
+  get slabCount(): number {
+    return this.#slabs.filter((slab) => slab !== undefined).length;
+  }
+
+  /** A span's number, never 0. What is in it is what the last holder left there. */
+  take(): number {
+    for (let number = this.#firstWithRoom; ; number += 1) {
+      const slab = this.#slabs[number] ?? this.#newSlab(number);
+      const index = slab.free.pop() ?? slab.untouched;
+      if (index === this.#spansPerSlab) continue;
+      if (index === slab.untouched) slab.untouched += 1;
+      slab.taken += 1;
+      this.#firstWithRoom = number;
+      return number * this.#spansPerSlab + index;
+    }
+  }
+
+  give(span: number): void {
+    const number = Math.floor(span / this.#spansPerSlab);
+    const slab = this.#slabOf(span);
+    slab.free.push(span % this.#spansPerSlab);
+    slab.taken -= 1;
+    if (number < this.#firstWithRoom) this.#firstWithRoom = number;
+    if (slab.taken > 0 || slab.untouched * this.#spanBytes <= KEPT_BYTES) return;
+    this.#slabs[number] = undefined;
+    slab.buffer.transfer(0);
+  }
+
+  /** The memory that a span lies in … */
+  spanOf(span: number): Span {
+    return this.#slabOf(span);
+  }
+
+  /** … from this byte on. */
+  startOf(span: number): number {
+    return (span % this.#spansPerSlab) * this.#spanBytes;
+  }
+
+  #slabOf(span: number): Slab {
+    const slab = this.#slabs[Math.floor(span / this.#spansPerSlab)];
+    if (slab === undefined) throw new Error('a span that was given back');
+    return slab;
+  }
+
+  #newSlab(number: number): Slab {
+    const buffer = new ArrayBuffer(SLAB_BYTES);
+    const slab: Slab = {
+      buffer,
+      bytes: Buffer.from(buffer),
+      words: new Float64Array(buffer),
+      halves: new Uint32Array(buffer),
+      free: [],
+      // Of the first slab this leaves number 0 out, which then can stand for none.
+      untouched: 1,
+      taken: 0,
+    };
+    this.#slabs[number] = slab;
+    return slab;
+  }
+}

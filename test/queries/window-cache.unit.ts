@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { WindowCache } from '../../src/queries/window-cache.ts';
+import { LiveEvents, type Window } from '../../src/windows/live-events.ts';
+
+const live = new LiveEvents({ schedule: () => null, cancel: () => {} }, { maxEvents: 10, maxBytes: 1000 });
+
+function insertInto(window: Window): void {
+  const details = Buffer.from('details');
+  const event = {
+    eventType: 'deploy',
+    ttlSeconds: 1,
+    timestampMs: 0,
+    receivedAtMs: 0,
+    confidence: 1,
+  } as const;
+  live.insert(window, { ...event, details, detailsStart: 0, detailsEnd: details.length });
+}
+
+describe('an answer about a window', () => {
+  it('holds from when it was made until, exclusively, the first of it expires', () => {
+    const cache = new WindowCache();
+    const window = live.newWindow();
+    cache.keep(window, { json: 'answer', fromMs: 100, untilMs: 200 });
+    expect(cache.find(window, 100)).toBe('answer');
+    expect(cache.find(window, 199)).toBe('answer');
+    expect(cache.find(window, 200)).toBeUndefined();
+    cache.keep(window, { json: 'answer', fromMs: 100, untilMs: 200 });
+    expect(cache.find(window, 99)).toBeUndefined();
+  });
+
+  it('holds no longer when an event has come', () => {
+    const cache = new WindowCache();
+    const [window, other] = [live.newWindow(), live.newWindow()];
+    for (const each of [window, other]) cache.keep(each, { json: 'answer', fromMs: 0, untilMs: 1000 });
+    insertInto(window);
+    expect(cache.find(window, 1)).toBeUndefined();
+    expect(cache.find(other, 1)).toBe('answer');
+  });
+
+  it('is kept while it is used, and the memory of all is bounded', () => {
+    const cache = new WindowCache();
+    const windows = Array.from({ length: 40 }, () => live.newWindow());
+    const json = 'x'.repeat(1024 * 1024);
+    for (const window of windows) {
+      cache.keep(window, { json, fromMs: 0, untilMs: 1000 });
+      expect(cache.find(windows[0] ?? window, 1)).toBe(json);
+    }
+    const kept = windows.filter((window) => cache.find(window, 1) !== undefined);
+    expect(kept).toEqual([windows[0], ...windows.slice(-15)]);
+    // What does not hold any more takes no room either.
+    for (const window of kept) expect(cache.find(window, 1000)).toBeUndefined();
+    for (const window of windows.slice(0, 16)) cache.keep(window, { json, fromMs: 0, untilMs: 1000 });
+    expect(windows.filter((window) => cache.find(window, 1) !== undefined)).toEqual(windows.slice(0, 16));
+  });
+
+  it('that is very long is not kept: it would push out all others', () => {
+    const cache = new WindowCache();
+    const window = live.newWindow();
+    cache.keep(window, { json: 'x'.repeat(1024 * 1024 + 1), fromMs: 0, untilMs: 1000 });
+    expect(cache.find(window, 1)).toBeUndefined();
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { Slabs } from '../../src/windows/slabs.ts';
+
+const SPAN_BYTES = 64 * 1024;
+/** Of the first slab, whose first span stands for none. */
+const PER_SLAB = (33 * 1024) / 64 - 1;
+
+function take(slabs: Slabs, count: number): number[] {
+  return Array.from({ length: count }, () => slabs.take());
+}
+
+describe('spans of memory', () => {
+  it('have numbers of their own, and none is 0', () => {
+    const spans = take(new Slabs(SPAN_BYTES), 3 * PER_SLAB);
+    expect(new Set(spans).size).toBe(3 * PER_SLAB);
+    expect(spans).not.toContain(0);
+  });
+
+  it('keep what was written, whatever the others hold', () => {
+    const slabs = new Slabs(SPAN_BYTES);
+    const spans = take(slabs, PER_SLAB + 100);
+    const bytesOf = (span: number) =>
+      slabs.spanOf(span).bytes.subarray(slabs.startOf(span), slabs.startOf(span) + SPAN_BYTES);
+    for (const span of spans) bytesOf(span).fill(span % 251);
+    for (const span of spans) {
+      const bytes = bytesOf(span);
+      expect(bytes.length).toBe(SPAN_BYTES);
+      expect([bytes[0], bytes[SPAN_BYTES - 1]]).toEqual([span % 251, span % 251]);
+    }
+  });
+
+  it('are used again before new memory is taken', () => {
+    const slabs = new Slabs(SPAN_BYTES);
+    let spans = take(slabs, PER_SLAB);
+    for (let round = 0; round < 20; round += 1) {
+      for (const span of spans.slice(round)) slabs.give(span);
+      spans = [...spans.slice(0, round), ...take(slabs, PER_SLAB - round)];
+      expect(new Set(spans).size).toBe(PER_SLAB);
+      expect(slabs.slabCount).toBe(1);
+    }
+  });
+
+  it('give their memory back to the system when a slab holds none any more', () => {
+    const slabs = new Slabs(SPAN_BYTES);
+    const spans = take(slabs, 5 * PER_SLAB);
+    const [kept = 0, ...others] = spans;
+    const { buffer } = slabs.spanOf(spans.at(-1) ?? 0).bytes;
+    for (const span of others) slabs.give(span);
+    expect(slabs.slabCount).toBe(1);
+    expect(buffer.byteLength).toBe(0);
+    slabs.give(kept);
+    expect(slabs.slabCount).toBe(0);
+    expect(slabs.take()).toBeGreaterThan(0);
+  });
+
+  it('come first from the slabs before, so that the later ones run empty', () => {
+    const slabs = new Slabs(SPAN_BYTES);
+    const spans = take(slabs, 3 * PER_SLAB);
+    const first = spans.slice(0, 5);
+    for (const span of [...spans.slice(-5), ...first]) slabs.give(span);
+    expect(take(slabs, 5).toSorted()).toEqual(first.toSorted());
+  });
+
+  it('stay where little was ever used: a server at rest does not map and free for every event', () => {
+    const slabs = new Slabs(SPAN_BYTES);
+    for (let round = 0; round < 100; round += 1) slabs.give(slabs.take());
+    expect(slabs.slabCount).toBe(1);
+  });
+});
