@@ -1,12 +1,15 @@
 /** Settings an operator chooses, and limits, with the relations between them that the code relies on. */
 
 import type { Durability } from './commands/durability.ts';
+import type { TenantCaps } from './commands/refusal.ts';
+import type { MetricsAccess } from './domain/metrics-access.ts';
+import type { RateLimits } from './http/rate-limiter.ts';
 import { MAX_SEGMENT_BYTES } from './log/position.ts';
 import { MAX_PAYLOAD_BYTES } from './log/record.ts';
 import { HEADER_BYTES } from './log/segment.ts';
 import type { AllowEntry } from './outbound/allow-entry.ts';
 
-export interface Settings {
+export interface Settings extends TenantCaps, RateLimits {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
@@ -30,6 +33,10 @@ export interface Settings {
   readonly maxBodyBytes: number;
   readonly maxBatchBytes: number;
   readonly maxWebhookBodyBytes: number;
+  /** Connections that are open at most. */
+  readonly maxConnections: number;
+  /** Who may read GET /metrics. */
+  readonly metrics: MetricsAccess;
   /** A log segment that has grown past this is sealed and the next begun. */
   readonly segmentBytes: number;
   /** A checkpoint is made when this many segments have been sealed since the last. */
@@ -52,6 +59,14 @@ export const DEFAULTS = {
   maxBodyBytes: 64 * 1024,
   maxBatchBytes: 16 * 1024 * 1024,
   maxWebhookBodyBytes: 1024 * 1024,
+  maxServices: 100_000,
+  maxIntegrations: 100,
+  maxConnections: 10_000,
+  // An agent that sends what it kept during an outage does right: to limit callers is the operator's choice.
+  rateLimitKey: 0,
+  rateLimitTenant: 0,
+  rateLimitFailedAuth: 10,
+  metrics: 'loopback',
   segmentBytes: 64 * 1024 * 1024,
   checkpointSegments: 4,
 } as const satisfies Settings;

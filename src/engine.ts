@@ -12,6 +12,7 @@ import type { Settings } from './config.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Disk } from './lib/disk.ts';
 import type { Entropy } from './lib/entropy.ts';
+import { Histogram } from './lib/histogram.ts';
 import type { Scheduler } from './lib/scheduler.ts';
 import { StopStack } from './lib/stop-stack.ts';
 import { LogUnavailable } from './log/errors.ts';
@@ -42,6 +43,13 @@ export interface EngineOptions {
 }
 
 export interface Engine {
+  readonly log: Pick<CommandLog, 'lastStamp' | 'sizeBytes'>;
+  /** How long syncs of the log took. */
+  readonly syncs: Histogram;
+  /** Undefined where none are made. */
+  readonly checkpoints: Pick<Checkpointer, 'newestAtMs' | 'failures'> | undefined;
+  /** How long restoring the newest checkpoint and replaying what came after it took. */
+  readonly loadMs: number;
   readonly state: State;
   readonly pipeline: Pipeline;
   readonly queries: Queries;
@@ -95,23 +103,29 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const writes = settings.durability === 'write' ? 'each' : 'grouped';
   const newLogId = Buffer.from(entropy.bytes(LOG_ID_BYTES)).toString('hex');
   const pause = () => new Promise<void>((resolve) => scheduler.soon(resolve));
+  const startedMs = clock.monotonic();
   const { state, read, passedOver } = await load(
     { disk, dataDirectory, limits, changes: snapshots, pause, onProgress: options.onProgress ?? (() => {}) },
     (replayOptions, visit) => CommandLog.open({ ...replayOptions, segmentBytes, writes, newLogId }, visit),
   );
   const { log, commands: replayed } = read;
+  const loadMs = clock.monotonic() - startedMs;
   const time = new LogTime(clock, log.lastStamp.atMs);
   stops.push(async () => {
     await keepTime(log, time);
     log.close();
   });
 
+  const syncs = new Histogram();
   const pipeline = new Pipeline({
     state,
     log,
     time,
     scheduler,
+    clock,
+    onSync: (milliseconds) => syncs.observe(milliseconds),
     durability: settings.durability,
+    caps: settings,
     onFatal,
     onTrouble: options.onWriteTrouble,
     onSettleError: options.onTrouble,
@@ -150,6 +164,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   stops.push(() => housekeeping.stop());
 
   return {
+    log,
+    syncs,
+    checkpoints: checkpointer,
+    loadMs,
     state,
     pipeline,
     queries,

@@ -1,4 +1,5 @@
 /** The composition root: one straight line from settings to a serving process, each stop registered at once. */
+import manifest from '../package.json' with { type: 'json' };
 import { type AdminOptions, administer, createFirstKeys, type FirstKeys } from './admin/operations.ts';
 import { claimDirectory, serveAdmin } from './admin/socket.ts';
 import { makeCheckpointOnThread } from './checkpoint-thread.ts';
@@ -7,18 +8,22 @@ import { type Engine, openEngine } from './engine.ts';
 import { EventTranscoder } from './events/transcoder.ts';
 import type { Api } from './http/api.ts';
 import { listen } from './http/listener.ts';
+import { RateLimiter } from './http/rate-limiter.ts';
 import { routes } from './http/routes.ts';
+import { Traffic } from './http/traffic.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Disk } from './lib/disk.ts';
 import { type Entropy, randomFraction, randomIds } from './lib/entropy.ts';
+import { EventLoopMeter } from './lib/event-loop.ts';
 import { Late } from './lib/late.ts';
 import type { Logger } from './lib/logger.ts';
 import type { Scheduler } from './lib/scheduler.ts';
 import { StopStack } from './lib/stop-stack.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { ReplayProgress } from './log/replay.ts';
+import { metricsText } from './metrics/metrics.ts';
 import { Lister } from './queries/lister.ts';
-import { startReactors } from './reactors/reactors.ts';
+import { type Reactors, startReactors } from './reactors/reactors.ts';
 
 export interface ServerDependencies {
   readonly disk: Disk;
@@ -67,10 +72,26 @@ export async function startServer(
     // The port opens before the log is replayed: whoever asks meanwhile is told how far it is.
     const lifecycle = new Lifecycle();
     const engine = new Late<Engine>();
+    const traffic = new Traffic(clock);
+    const eventLoop = new EventLoopMeter();
+    const reactors = new Late<Reactors>();
+    const rateLimiter = new RateLimiter(settings, clock);
+    const api = apiOf(engine, { entropy, rateLimiter, lister: new Lister(scheduler) }, () =>
+      metricsText({
+        version: manifest.version,
+        clock,
+        eventLoop,
+        traffic,
+        inFlight: listener.inFlight,
+        isReady: lifecycle.unavailable() === undefined,
+        engine: engine.isSet ? engine.value : undefined,
+        reactors: reactors.isSet ? reactors.value : undefined,
+      }),
+    );
     const listener = await listen({
       host: settings.host,
       port: settings.port,
-      routes: routes(apiOf(engine, entropy, scheduler), settings, () => ({
+      routes: routes(api, settings, () => ({
         unavailable: lifecycle.unavailable(),
         trouble: engine.isSet ? engine.value.pipeline.trouble : undefined,
       })),
@@ -82,11 +103,16 @@ export async function startServer(
       maxWebhookBodyBytes: settings.maxWebhookBodyBytes,
       scheduler,
       clock,
+      traffic,
+      rateLimiter,
+      maxConnections: settings.maxConnections,
       newRequestId: randomIds(entropy),
       unavailable: () => lifecycle.unavailable(),
       onThrow: (error, requestId) => logger.error({ err: error, requestId }, 'a request failed'),
     });
     stops.push(() => listener.close());
+    eventLoop.start();
+    stops.push(() => eventLoop.stop());
     const baseUrl = settings.baseUrl ?? `http://${hostInUrl(settings.host)}:${listener.port}`;
 
     engine.set(
@@ -118,7 +144,7 @@ export async function startServer(
     const firstKeys = await createFirstKeys(admin);
     serveAdmin(socket, (request) => administer(admin, request));
 
-    const reactors = startReactors({
+    const started = startReactors({
       ...engine.value,
       scheduler,
       random: () => randomFraction(entropy),
@@ -129,7 +155,8 @@ export async function startServer(
       agentStaleAfterMs: settings.agentStaleAfterSeconds * 1000,
       onTrouble,
     });
-    stops.push(() => reactors.stop());
+    stops.push(() => started.stop());
+    reactors.set(started);
 
     lifecycle.serving();
     stops.push(async () => {
@@ -148,10 +175,15 @@ export async function startServer(
   }
 }
 
-function apiOf(engine: Late<Engine>, entropy: Entropy, scheduler: Scheduler): Api {
+function apiOf(
+  engine: Late<Engine>,
+  given: Pick<Api, 'entropy' | 'rateLimiter' | 'lister'>,
+  metrics: () => string,
+): Api {
   return {
-    entropy,
-    lister: new Lister(scheduler),
+    ...given,
+    metrics,
+    version: manifest.version,
     transcoder: new EventTranscoder(),
     get pipeline() {
       return engine.value.pipeline;

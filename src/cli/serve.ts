@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { DURABILITIES, type Durability } from '../commands/durability.ts';
 import { checkSettings, DEFAULTS, type Settings } from '../config.ts';
 import { serviceIdOf, tenantId } from '../domain/ids.ts';
+import { METRICS_ACCESSES, type MetricsAccess } from '../domain/metrics-access.ts';
 import { systemClock } from '../lib/clock.ts';
 import { nodeDisk } from '../lib/disk.ts';
 import { systemEntropy } from '../lib/entropy.ts';
@@ -10,12 +11,13 @@ import { systemLogger } from '../lib/logger.ts';
 import { eventLoop } from '../lib/scheduler.ts';
 import type { AllowEntry } from '../outbound/allow-entry.ts';
 import { type RunningServer, startServer } from '../server.ts';
+import { addLimitFlags, type LimitSettings, limitSettings } from './limit-flags.ts';
 import { allowEntries, durationSeconds, httpUrl, integer, nonEmpty, option } from './options.ts';
 import { print } from './output.ts';
 import { progressBar } from './progress.ts';
 import { tellReadiness } from './readiness.ts';
 
-interface ServeFlags {
+interface ServeFlags extends LimitSettings {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
@@ -23,14 +25,10 @@ interface ServeFlags {
   readonly durability: Durability;
   readonly retention: number;
   readonly agentStaleAfter: number;
-  readonly windowMaxEvents: number;
-  readonly windowMaxBytes: number;
-  readonly maxBodyBytes: number;
   readonly outboundAllow: readonly AllowEntry[];
   readonly pagerdutyApiUrl: string;
   readonly pagerdutyEventsUrl: string;
-  readonly maxBatchBytes: number;
-  readonly maxWebhookBodyBytes: number;
+  readonly metrics: MetricsAccess;
   readonly segmentBytes: number;
   readonly checkpointSegments: number;
 }
@@ -38,7 +36,7 @@ interface ServeFlags {
 const GIB = 1024 ** 3;
 
 export function serveCommand(): Command {
-  return new Command('serve')
+  const command = new Command('serve')
     .description('run the server')
     .addOption(option('--host <address>', 'address to listen on').default(DEFAULTS.host).argParser(nonEmpty))
     .addOption(
@@ -93,29 +91,9 @@ export function serveCommand(): Command {
         .argParser(httpUrl),
     )
     .addOption(
-      option('--window-max-events <number>', 'live events a service holds at most')
-        .default(DEFAULTS.windowMaxEvents)
-        .argParser(integer(1, 10_000_000)),
-    )
-    .addOption(
-      option('--window-max-bytes <number>', 'bytes of live events a service holds at most')
-        .default(DEFAULTS.windowMaxBytes)
-        .argParser(integer(65_536, 1024 * 1024 * 1024)),
-    )
-    .addOption(
-      option('--max-body-bytes <number>', 'largest request body')
-        .default(DEFAULTS.maxBodyBytes)
-        .argParser(integer(1024, 16 * 1024 * 1024)),
-    )
-    .addOption(
-      option('--max-batch-bytes <number>', 'largest batch of events')
-        .default(DEFAULTS.maxBatchBytes)
-        .argParser(integer(1024, 16 * 1024 * 1024)),
-    )
-    .addOption(
-      option('--max-webhook-body-bytes <number>', 'largest webhook body')
-        .default(DEFAULTS.maxWebhookBodyBytes)
-        .argParser(integer(1024, 16 * 1024 * 1024)),
+      option('--metrics <who>', 'who may read /metrics without a key: programs of this machine, or')
+        .choices(METRICS_ACCESSES)
+        .default(DEFAULTS.metrics),
     )
     .addOption(
       option('--segment-bytes <number>', 'size at which a log segment is sealed')
@@ -126,7 +104,8 @@ export function serveCommand(): Command {
       option('--checkpoint-segments <number>', 'segments sealed since the last checkpoint that call for one')
         .default(DEFAULTS.checkpointSegments)
         .argParser(integer(1, 10_000)),
-    )
+    );
+  return addLimitFlags(command)
     .addHelpText(
       'after',
       '\nEvery flag can be given as an environment variable: FORESHOCK_PORT, FORESHOCK_DATA_DIR …' +
@@ -146,6 +125,7 @@ export function serveCommand(): Command {
 
 function settingsOf(flags: ServeFlags): Settings {
   return {
+    ...limitSettings(flags),
     host: flags.host,
     port: flags.port,
     dataDirectory: flags.dataDir,
@@ -156,11 +136,7 @@ function settingsOf(flags: ServeFlags): Settings {
     outboundAllow: flags.outboundAllow,
     pagerdutyApiUrl: flags.pagerdutyApiUrl,
     pagerdutyEventsUrl: flags.pagerdutyEventsUrl,
-    windowMaxEvents: flags.windowMaxEvents,
-    windowMaxBytes: flags.windowMaxBytes,
-    maxBodyBytes: flags.maxBodyBytes,
-    maxBatchBytes: flags.maxBatchBytes,
-    maxWebhookBodyBytes: flags.maxWebhookBodyBytes,
+    metrics: flags.metrics,
     segmentBytes: flags.segmentBytes,
     checkpointSegments: flags.checkpointSegments,
   };

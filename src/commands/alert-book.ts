@@ -13,6 +13,10 @@ export class AlertBook {
   /** Those that fire, by what their integration's tool calls them. */
   readonly #firing = new Map<string, AlertId>();
 
+  get firingCount(): number {
+    return this.#firing.size;
+  }
+
   /** The alert that an integration's tool calls so, while it fires. */
   firing(integrationId: IntegrationId, key: string): AlertActor | undefined {
     const id = this.#firing.get(nameOf(integrationId, key));

@@ -20,7 +20,7 @@ import type {
 import { isChange } from '../domain/event.ts';
 import { agentIdOf, serviceIdOf } from '../domain/ids.ts';
 import { AGENT_NOT_REGISTERED, type Rejection } from '../domain/rejection.ts';
-import type { EventCursor } from '../events/cursor.ts';
+import { type EventCursor, idempotencyIn } from '../events/cursor.ts';
 import { decodeCommand, eventsIn } from '../log/command-codec.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import {
@@ -38,11 +38,14 @@ import type { Agent, Service, State, Tenant } from './state.ts';
 
 export interface Applied {
   readonly type: 'applied';
+  /** It was carried out before, by a request of the same Idempotency-Key, and nothing has changed now. */
+  readonly isReplay?: true;
 }
 
 export type Outcome = Applied | Rejection;
 
 const APPLIED: Applied = { type: 'applied' };
+export const REPLAY: Applied = { type: 'applied', isReplay: true };
 
 /** Applies a record of the log: what is applied is what was written, also when it was written just now. */
 export function apply(state: State, record: LoggedRecord): Outcome {
@@ -109,11 +112,16 @@ export function apply(state: State, record: LoggedRecord): Outcome {
 }
 
 /** Not decoded to a command: only what has to be looked up becomes strings, and details stay bytes. */
-function recordEvents(state: State, cursor: EventCursor, { stamp, position }: LoggedRecord): Outcome {
+function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): Outcome {
+  const { stamp, position } = record;
   const tenant = state.tenants.get(cursor.tenantId);
   const agent = tenant?.agents.get(cursor.agentId);
   if (tenant === undefined || agent === undefined) return AGENT_NOT_REGISTERED;
   const { atMs } = stamp;
+  if (cursor.isKeyed) {
+    const answered = recordOnce(state, tenant, agent, record);
+    if (answered !== undefined) return answered;
+  }
   for (let index = 0; cursor.next(); index += 1) {
     tenant.eventCount += 1;
     const { serviceName, eventType, vendor } = cursor;
@@ -147,6 +155,23 @@ function recordEvents(state: State, cursor: EventCursor, { stamp, position }: Lo
   }
   seen(tenant, agent, atMs);
   return APPLIED;
+}
+
+/** What a request comes to that was carried out before; else it is remembered, and undefined. */
+function recordOnce(
+  state: State,
+  { id: tenantId }: Tenant,
+  { actor }: Agent,
+  { bytes, start, stamp: { atMs } }: LoggedRecord,
+): Outcome | undefined {
+  const { id: agentId } = actor.context;
+  const idempotency = idempotencyIn(bytes, start);
+  if (idempotency === undefined) return undefined;
+  // With group commit, one of the same key may have been applied since this was admitted.
+  const verdict = state.idempotencyKeys.verdict(agentId, idempotency, atMs);
+  if (verdict !== undefined) return verdict.type === 'replayed' ? REPLAY : verdict;
+  state.idempotencyKeys.remember({ ...idempotency, tenantId, agentId, atMs });
+  return undefined;
 }
 
 /** A service is known from the first event that names it. */

@@ -81,6 +81,9 @@ export class Checkpointer {
   #making: Promise<void> | undefined;
   #notBeforeMs = Number.NEGATIVE_INFINITY;
   #stopped = false;
+  #newest: { readonly ordinal: number; readonly atMs: number } | undefined;
+  /** Checkpoints that could not be made, since the process began. */
+  failures = 0;
 
   constructor(options: CheckpointerOptions) {
     this.#options = options;
@@ -113,15 +116,29 @@ export class Checkpointer {
         if (name.endsWith('.tmp')) disk.remove(join(directory, name));
       }
       const newest = checkpointOrdinals(disk, directory)[0] ?? 0;
+      this.#note(directory, newest);
       const sealed = log.sealedOrdinal;
       if (sealed - newest < everySegments || nowMs < this.#notBeforeMs) return;
       this.#notBeforeMs = nowMs + RETRY_MS;
       await make(sealed);
       this.#notBeforeMs = Number.NEGATIVE_INFINITY;
+      this.#note(directory, sealed);
       this.#deleteSuperfluous(directory);
     } catch (error) {
+      this.failures += 1;
       onTrouble(error);
     }
+  }
+
+  /** The time of the last command that the newest checkpoint covers; undefined where there is none. */
+  get newestAtMs(): number | undefined {
+    return this.#newest?.atMs;
+  }
+
+  #note(directory: string, ordinal: number): void {
+    if (ordinal === 0 || ordinal === this.#newest?.ordinal) return;
+    const { lastStamp } = readCheckpointEnd(this.#options.disk, directory, ordinal);
+    this.#newest = { ordinal, atMs: lastStamp.atMs };
   }
 
   /** Only right after one was made, when all that are left have just been read whole. */

@@ -11,6 +11,7 @@
  * means a disk that hangs: nothing more is taken until it does, so that what a power cut could lose stays
  * bounded: by a sync of nearly STALL_MS, one that hangs behind it, and SYNC_INTERVAL_MS between them.
  */
+import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import { LogUnavailable } from '../log/errors.ts';
 import type { LogWriter } from '../log/tip.ts';
@@ -28,6 +29,9 @@ export interface CommitOptions<Entry> {
   readonly commit: (entry: Entry) => void;
   /** … or, where the disk took it not and the log has forgotten it, this. */
   readonly abandon: (entry: Entry, error: LogUnavailable) => void;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Told of every sync that came back, how long it took: in `fsync` mode with the write before it. */
+  readonly onSync: (milliseconds: number) => void;
   /** Called at most once; the process must end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -52,33 +56,36 @@ export function commitQueue<Entry>(
   return durability === 'write' ? new WriteThrough(options) : new GroupCommit(options);
 }
 
+type SyncingOptions = Pick<CommitOptions<unknown>, 'log' | 'scheduler' | 'clock' | 'onSync'>;
+
 /** One sync at a time, watched. */
 class Syncing {
-  readonly #log: CommitOptions<unknown>['log'];
-  readonly #scheduler: Scheduler;
+  readonly #options: SyncingOptions;
   #onIdle: (() => void) | undefined;
   underWay = false;
   stalled = false;
 
-  constructor({ log, scheduler }: Pick<CommitOptions<unknown>, 'log' | 'scheduler'>) {
-    this.#log = log;
-    this.#scheduler = scheduler;
+  constructor(options: SyncingOptions) {
+    this.#options = options;
   }
 
   /** Starts one; `done` may start the next before those who wait for idleness are told. */
   start(done: (error: unknown) => void, onForgotten?: () => void): void {
+    const { log, scheduler, clock, onSync } = this.#options;
     this.underWay = true;
-    const cancel = this.#scheduler.after(STALL_MS, () => {
+    const startedMs = clock.monotonic();
+    const cancel = scheduler.after(STALL_MS, () => {
       this.stalled = true;
     });
     const finish = (error: unknown) => {
       cancel();
+      onSync(clock.monotonic() - startedMs);
       this.underWay = false;
       this.stalled = false;
       done(error);
       if (!this.underWay) this.#onIdle?.();
     };
-    this.#log.makeDurable(onForgotten).then(() => finish(undefined), finish);
+    log.makeDurable(onForgotten).then(() => finish(undefined), finish);
   }
 
   whenIdle(done: () => void): void {

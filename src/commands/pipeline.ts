@@ -16,9 +16,9 @@ import type { Scheduler } from '../lib/scheduler.ts';
 import { LogUnavailable, SyncFailed } from '../log/errors.ts';
 import type { CommandLog } from '../log/log.ts';
 import type { LoggedRecord } from '../log/replay.ts';
-import { apply, type Outcome } from './apply.ts';
+import { apply, type Outcome, REPLAY } from './apply.ts';
 import { type CommitQueue, commitQueue, type Durability } from './durability.ts';
-import { refusal } from './refusal.ts';
+import { overCap, refusal, type TenantCaps } from './refusal.ts';
 import type { State } from './state.ts';
 
 /** Commands that may wait for a sync: about what a second of full load brings. */
@@ -39,6 +39,10 @@ export interface PipelineOptions {
   readonly time: Pick<Clock, 'now'>;
   readonly scheduler: Scheduler;
   readonly durability: Durability;
+  readonly caps: TenantCaps;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Told of every sync of the log, how long it took. */
+  readonly onSync: (milliseconds: number) => void;
   /** A broken invariant or a failed sync: the process must end, and restart is the repair. */
   readonly onFatal: (error: Error) => void;
   /** Commands are not taken any more, for this reason; or, undefined, are taken again. */
@@ -61,16 +65,20 @@ export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #queue: CommitQueue<Entry>;
   #waitingBytes = 0;
+  /** Bytes of records appended since the process began, those among them that the disk then did not take. */
+  appendedBytes = 0;
   #trouble: string | undefined;
   #cancelForgetting: () => void = () => {};
   #closed = false;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
-    const { log, scheduler, onFatal } = options;
+    const { log, scheduler, clock, onSync, onFatal } = options;
     this.#queue = commitQueue(options.durability, {
       log,
       scheduler,
+      clock,
+      onSync,
       commit: (entry: Entry) => this.#commit(entry),
       abandon: ({ record, settle }, error) => {
         this.#waitingBytes -= record.bytes.length;
@@ -83,8 +91,16 @@ export class Pipeline {
 
   submit(command: Submission, settle: Settle): void {
     if (this.#closed) return settle(CLOSED);
-    const refused = refusal(this.#options.state, command);
+    const { state, caps } = this.#options;
+    const refused = refusal(state, command);
     if (refused !== undefined) return settle(refused);
+    if (command.type === 'record-encoded-events' && command.idempotency !== undefined) {
+      const { agentId, idempotency } = command;
+      const verdict = state.idempotencyKeys.verdict(agentId, idempotency, this.#options.time.now());
+      if (verdict !== undefined) return settle(verdict.type === 'replayed' ? REPLAY : verdict);
+    }
+    const tooMany = overCap(state, command, caps);
+    if (tooMany !== undefined) return settle(tooMany);
     if (this.#queue.stalled) return settle(DISK_HANGS);
     if (this.#queue.waiting >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES)
       return settle(OVERLOADED);
@@ -101,6 +117,7 @@ export class Pipeline {
       throw error;
     }
     this.#waitingBytes += record.bytes.length;
+    this.appendedBytes += record.bytes.length;
     this.#queue.appended({ record, settle });
   }
 
@@ -108,6 +125,16 @@ export class Pipeline {
   get trouble(): string | undefined {
     if (this.#closed) return CLOSED.detail;
     return this.#queue.stalled ? DISK_HANGS.detail : this.#trouble;
+  }
+
+  /** Commands that wait for a sync. */
+  get waiting(): number {
+    return this.#queue.waiting;
+  }
+
+  /** And their bytes. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
   }
 
   /**

@@ -7,13 +7,45 @@ import type { Submission } from '../domain/encoded-events.ts';
 import {
   AGENT_NOT_REGISTERED,
   badInput,
+  limitReached,
   NOT_FOUND,
   type Rejection,
   unavailable,
 } from '../domain/rejection.ts';
+import { serviceNamesIn } from '../events/cursor.ts';
 import type { State } from './state.ts';
 
 const INBOX_FULL = unavailable('too many deliveries wait to be worked out; try again');
+
+/** What a tenant may have at most. */
+export interface TenantCaps {
+  readonly maxServices: number;
+  readonly maxIntegrations: number;
+}
+
+/**
+ * Why a command that could be carried out is not taken: its tenant has as many of something as it may. Asked before
+ * the log alone, and never when a command is applied: the operator may choose otherwise tomorrow, and what is in the
+ * log has happened.
+ */
+export function overCap(state: State, command: Submission, caps: TenantCaps): Rejection | undefined {
+  if (command.type === 'record-encoded-events') {
+    const tenant = state.tenants.get(command.tenantId);
+    // While there is room for all being new, none needs to be looked at.
+    if (tenant === undefined || tenant.services.size + command.events.count <= caps.maxServices)
+      return undefined;
+    const names = new Set<string>();
+    for (const name of serviceNamesIn(command)) if (!tenant.servicesByName.has(name)) names.add(name);
+    if (names.size === 0 || tenant.services.size + names.size <= caps.maxServices) return undefined;
+    return limitReached(`a tenant has at most ${caps.maxServices} services`);
+  }
+  if (command.type === 'create-integration') {
+    const tenant = state.tenants.get(command.tenantId);
+    if (tenant === undefined || tenant.integrations.size < caps.maxIntegrations) return undefined;
+    return limitReached(`a tenant has at most ${caps.maxIntegrations} integrations`);
+  }
+  return undefined;
+}
 
 export function refusal(state: State, command: Submission): Rejection | undefined {
   if (command.type === 'pass-time') return undefined;

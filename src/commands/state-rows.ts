@@ -28,6 +28,8 @@ const HISTORY = 'h';
 const SERVICE = 's';
 const EVENTS = 'e';
 const INTEGRATION = 'i';
+/** Of all tenants, behind what is theirs: which is the oldest is asked of all together. */
+const IDEMPOTENCY_KEY = 'd';
 
 /** Histories and windows are cut into rows of this many entries. */
 const ENTRIES_PER_ROW = 1000;
@@ -47,6 +49,9 @@ export function* dumpState(state: State, nowMs: number): Iterable<Row> {
       yield [INTEGRATION, id, ...kinds, token, configJson, createdAtMs, deliveries];
     }
     yield* dumpAlerts(tenant, nowMs);
+  }
+  for (const { tenantId, agentId, key, payloadHash, atMs } of state.idempotencyKeys.entries(nowMs)) {
+    yield [IDEMPOTENCY_KEY, tenantId, agentId, key, payloadHash, atMs];
   }
 }
 
@@ -110,6 +115,7 @@ export class StateRestorer {
       this.#tenant.eventCount = fields.number();
       return;
     }
+    if (kind === IDEMPOTENCY_KEY) return this.#idempotencyKey(fields);
     const tenant = this.#tenant;
     if (tenant === undefined) throw new Error('a row of no tenant');
     switch (kind) {
@@ -130,6 +136,16 @@ export class StateRestorer {
         throw new Error(`a row of unknown kind ${kind}`);
     }
   };
+
+  #idempotencyKey(fields: Fields): void {
+    this.#state.idempotencyKeys.remember({
+      tenantId: tenantId(fields.text()),
+      agentId: agentId(fields.text()),
+      key: fields.text(),
+      payloadHash: fields.text(),
+      atMs: fields.number(),
+    });
+  }
 
   #key(tenant: Tenant, fields: Fields): void {
     const id = keyId(fields.text());

@@ -14,6 +14,7 @@ import { AgentHistory } from '../windows/history.ts';
 import { HistoryBlocks } from '../windows/history-blocks.ts';
 import { LiveEvents, type Window } from '../windows/live-events.ts';
 import { AlertBook } from './alert-book.ts';
+import { IdempotencyKeys } from './idempotency.ts';
 import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 
@@ -76,6 +77,7 @@ export class State {
   revocations = 0;
   /** Active integrations, by their webhook token. */
   readonly integrationsByToken = new Map<string, IntegrationActor>();
+  readonly idempotencyKeys = new IdempotencyKeys();
   readonly changes: ChangeListener;
   readonly #limits: StateLimits;
   readonly live: LiveEvents<TimerHandle>;
@@ -181,5 +183,11 @@ export class State {
       this.#nextHistory += 1;
     }
     return true;
+  }
+
+  /** How long memory has been waiting to be given back, milliseconds, at the most; 0 where none waits. */
+  reclaimLagMs(nowMs: number): number {
+    const dueMs = this.#expiries.nextDueMs();
+    return dueMs === undefined ? 0 : Math.max(0, nowMs - dueMs);
   }
 }

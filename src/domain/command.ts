@@ -78,12 +78,21 @@ export interface Heartbeat {
   readonly agentId: AgentId;
 }
 
+/** What a sender calls a request that it may send again, and what was in it. */
+export interface Idempotency {
+  /** Idempotency-Key */
+  readonly key: string;
+  /** Half of the SHA-256 of what was sent, lower-case hex. */
+  readonly payloadHash: string;
+}
+
 /** One event or a batch of them: a batch is one record, taken whole or not at all. */
 export interface RecordEvents {
   readonly type: 'record-events';
   readonly tenantId: TenantId;
   readonly agentId: AgentId;
   readonly events: readonly ContextEvent[];
+  readonly idempotency?: Idempotency;
 }
 
 export interface CreateIntegration {

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Command, Idempotency } from './command.ts';
 import type { AgentId, TenantId } from './ids.ts';
 
 /** Events as the log writes them, made from a request without ever being objects. The bytes are lent. */
@@ -15,6 +15,7 @@ export interface RecordEncodedEvents {
   readonly tenantId: TenantId;
   readonly agentId: AgentId;
   readonly events: EncodedEvents;
+  readonly idempotency?: Idempotency;
 }
 
 /** What may be submitted: a command, or one whose events are encoded already. */

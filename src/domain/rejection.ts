@@ -3,15 +3,20 @@
  * thrown, and know nothing of HTTP; `http/` gives each kind its status.
  */
 
-export type RejectionKind =
-  | 'bad-input'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not-found'
-  | 'method-not-allowed'
-  | 'too-large'
-  | 'unsupported-media-type'
-  | 'unavailable';
+export const REJECTION_KINDS = [
+  'bad-input',
+  'unauthenticated',
+  'forbidden',
+  'not-found',
+  'method-not-allowed',
+  'too-large',
+  'unsupported-media-type',
+  'key-reused',
+  'limit-reached',
+  'rate-limited',
+  'unavailable',
+] as const;
+export type RejectionKind = (typeof REJECTION_KINDS)[number];
 
 export interface Rejection {
   readonly type: 'rejection';
@@ -28,6 +33,9 @@ export const badInput = (detail: string): Rejection => rejection('bad-input', de
 export const forbidden = (detail: string): Rejection => rejection('forbidden', detail);
 export const unauthenticated = (detail: string): Rejection => rejection('unauthenticated', detail);
 export const unavailable = (detail: string): Rejection => rejection('unavailable', detail);
+/** A tenant has as many of something as the operator lets it have: trying again does not help. */
+export const limitReached = (detail: string): Rejection => rejection('limit-reached', detail);
+export const rateLimited = (detail: string): Rejection => rejection('rate-limited', detail);
 export const tooLarge = (detail: string): Rejection => rejection('too-large', detail);
 
 export const NOT_FOUND: Rejection = rejection('not-found', 'not found');
@@ -39,6 +47,10 @@ export const NOT_JSON: Rejection = rejection(
 export const NOT_JSON_OR_NDJSON: Rejection = rejection(
   'unsupported-media-type',
   'the body must be JSON (application/json), or an event a line (application/x-ndjson)',
+);
+export const KEY_REUSED: Rejection = rejection(
+  'key-reused',
+  'the Idempotency-Key was used with another payload',
 );
 export const AGENT_NOT_REGISTERED: Rejection = forbidden('agent not registered');
 export const NOT_YOUR_AGENT: Rejection = forbidden('the key belongs to another agent');

@@ -1,8 +1,10 @@
 /** How events are read: the form stands at the top of encoding.ts. */
+import type { Idempotency } from '../domain/command.ts';
+import type { RecordEncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { AgentId, TenantId } from '../domain/ids.ts';
 import { TextCache } from '../lib/text-cache.ts';
-import { EVENT_FIELDS, RECORD_EVENTS_CODE } from './encoding.ts';
+import { EVENT_FIELDS, encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from './encoding.ts';
 
 export interface Details {
   readonly vendor: string;
@@ -12,6 +14,8 @@ export interface Details {
   readonly actor: string | null;
   readonly sha: string | null;
 }
+
+const UNKEYED_FIELDS = 4;
 
 /** Ids and names come again and again. */
 const ids = new TextCache(65_536);
@@ -28,6 +32,8 @@ export class EventCursor {
   readonly agentId: AgentId;
   /** Events in all. */
   readonly count: number;
+  /** The request had an Idempotency-Key. */
+  readonly isKeyed: boolean;
   #at: number;
   #left: number;
   serviceName = '';
@@ -44,7 +50,7 @@ export class EventCursor {
   constructor(bytes: Buffer, start: number) {
     this.bytes = bytes;
     this.#at = start;
-    this.#arrayLength();
+    this.isKeyed = this.#arrayLength() > UNKEYED_FIELDS;
     if (this.#number() !== RECORD_EVENTS_CODE) throw new Error('not a record of events');
     this.tenantId = this.#text(ids) as TenantId;
     this.agentId = this.#text(ids) as AgentId;
@@ -96,6 +102,14 @@ export class EventCursor {
       rawLine: textOrNullAt(this.bytes, this.#rawLineAt).text,
       ...readDetails(this.bytes, this.detailsStart),
     };
+  }
+
+  /** Behind the last event, where `next` has answered false. */
+  idempotency(): Idempotency | undefined {
+    if (!this.isKeyed || this.#left > 0) return undefined;
+    const key = textOrNullAt(this.bytes, this.#at);
+    const payloadHash = textOrNullAt(this.bytes, key.end);
+    return { key: key.text ?? '', payloadHash: payloadHash.text ?? '' };
   }
 
   #null(): null {
@@ -177,4 +191,19 @@ function textLength(bytes: Buffer, at: number): number {
   if (head === 0xd9) return bytes[at + 1] ?? 0;
   if (head === 0xda) return bytes.readUInt16BE(at + 1);
   return bytes.readUInt32BE(at + 1);
+}
+
+/** The Idempotency-Key of a record of events that has one, found by walking past its events. */
+export function idempotencyIn(bytes: Buffer, start: number): Idempotency | undefined {
+  const cursor = new EventCursor(bytes, start);
+  while (cursor.next());
+  return cursor.idempotency();
+}
+
+/** Of events that are to be logged. Encodes them once more: to be asked seldom. */
+export function* serviceNamesIn({ tenantId, agentId, events }: RecordEncodedEvents): Iterable<string> {
+  const bytes = Buffer.allocUnsafe(maxEncodedBytes({ tenantId, agentId, events }));
+  encodeEvents(bytes, 0, tenantId, agentId, events);
+  const cursor = new EventCursor(bytes, 0);
+  while (cursor.next()) yield cursor.serviceName;
 }

@@ -5,12 +5,13 @@
  *
  *   record   [1, tenant id, agent id, [event, …]]
  *   event    [service name, event type, confidence, ttl seconds, timestamp ms or null, raw line or null, details …]
+ *            A request that had an Idempotency-Key: [1, tenant id, agent id, [event, …], key, payload hash]
  *   details  vendor, entity, old value, new value, actor, sha     (six fields in a row, the last four or null)
  *
  * Any msgpack reader understands it: strings are fixstr, str8, str16 or str32, integers below 2^32 are
  * positive fixint or uint32, all other numbers float64.
  */
-import type { RecordEvents } from '../domain/command.ts';
+import type { Idempotency, RecordEvents } from '../domain/command.ts';
 import type { EncodedEvents, RecordEncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES } from '../domain/event.ts';
 import type { AgentId, TenantId } from '../domain/ids.ts';
@@ -41,8 +42,12 @@ export function maxEncodedBytes({
   tenantId,
   agentId,
   events,
-}: Pick<RecordEvents | RecordEncodedEvents, 'tenantId' | 'agentId' | 'events'>): number {
+  idempotency,
+}: Omit<RecordEvents, 'type'> | Omit<RecordEncodedEvents, 'type'>): number {
   let total = 3 * (tenantId.length + agentId.length) + 8 * OVERHEAD;
+  if (idempotency !== undefined) {
+    total += 3 * (idempotency.key.length + idempotency.payloadHash.length) + 2 * OVERHEAD;
+  }
   if ('lengthBytes' in events) return total + events.lengthBytes;
   for (const event of events) total += maxEventBytes(event);
   return total;
@@ -59,20 +64,24 @@ export function encodeEvents(
   tenantId: TenantId,
   agentId: AgentId,
   events: readonly ContextEvent[] | EncodedEvents,
+  idempotency?: Idempotency,
 ): number {
   let end = at;
-  bytes[end++] = 0x94;
+  bytes[end++] = idempotency === undefined ? 0x94 : 0x96;
   end = writeNumber(bytes, end, RECORD_EVENTS_CODE);
   end = writeId(bytes, end, tenantId);
   end = writeId(bytes, end, agentId);
   if ('lengthBytes' in events) {
     end = writeArrayHeader(bytes, end, events.count);
     events.bytes.copy(bytes, end, 0, events.lengthBytes);
-    return end + events.lengthBytes;
+    end += events.lengthBytes;
+  } else {
+    end = writeArrayHeader(bytes, end, events.length);
+    for (const event of events) end = writeEvent(bytes, end, event);
   }
-  end = writeArrayHeader(bytes, end, events.length);
-  for (const event of events) end = writeEvent(bytes, end, event);
-  return end;
+  if (idempotency === undefined) return end;
+  end = writeText(bytes, end, idempotency.key);
+  return writeText(bytes, end, idempotency.payloadHash);
 }
 
 /** Writes an event at `at`; answers where it ends. */

@@ -10,9 +10,12 @@ import type { Lister } from '../queries/lister.ts';
 import type { Listing } from '../queries/listing.ts';
 import type { Found, Queries } from '../queries/queries.ts';
 import type { Exchange } from './exchange.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import { json, type Response, type Status } from './responses.ts';
 
 export interface Api {
+  /** Of Foreshock. */
+  readonly version: string;
   readonly pipeline: Pipeline;
   readonly queries: Queries;
   readonly lister: Lister;
@@ -20,6 +23,9 @@ export interface Api {
   integrationByToken(token: string): Integration | undefined;
   readonly entropy: Entropy;
   readonly transcoder: EventTranscoder;
+  readonly rateLimiter: RateLimiter;
+  /** The metrics of this moment, in the Prometheus text format. */
+  metrics(): string;
 }
 
 /** Submits a command and answers what became of it. */

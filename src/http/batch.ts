@@ -16,6 +16,7 @@ import { DECLINED } from '../events/json-event.ts';
 import type { EventTranscoder } from '../events/transcoder.ts';
 import { readStrictJson } from '../lib/json.ts';
 import { type Api, carryOut } from './api.ts';
+import { carryOutOnce, readIdempotency } from './idempotency.ts';
 import { isJsonType } from './request.ts';
 import { json } from './responses.ts';
 import type { BytesCall } from './route.ts';
@@ -53,8 +54,20 @@ export function recordBatch(api: Api, { exchange, key, head, body }: BytesCall):
 
   const { tenantId, agentId } = key;
   const { encoded } = transcoder;
+  api.rateLimiter.charge(key, encoded.count);
   const answer = () => json(200, JSON.stringify({ accepted: encoded.count, rejected }));
-  if (encoded.count > 0) {
+  if (encoded.count > 0 && head.idempotencyKey !== undefined) {
+    const idempotency = readIdempotency(head.idempotencyKey, 'batch', body);
+    if ('type' in idempotency) return exchange.reject(idempotency);
+    const command = {
+      type: 'record-encoded-events',
+      tenantId,
+      agentId,
+      events: encoded,
+      idempotency,
+    } as const;
+    carryOutOnce(api, exchange, command, answer);
+  } else if (encoded.count > 0) {
     carryOut(api, exchange, { type: 'record-encoded-events', tenantId, agentId, events: encoded }, answer);
   } else if (api.queries.hasAgent(tenantId, agentId)) exchange.answer(answer());
   else exchange.reject(AGENT_NOT_REGISTERED);

@@ -5,10 +5,12 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Rejection } from '../domain/rejection.ts';
 import { errorResponse, failure, type Headers, type Response, statusLine } from './responses.ts';
+import type { RouteTraffic } from './traffic.ts';
 
 export interface ExchangeOptions {
   readonly requestId: string;
   readonly isHead: boolean;
+  readonly traffic: RouteTraffic;
   /** Told of what a handler threw: a mistake of ours, answered with 500. */
   readonly onThrow: (error: unknown, requestId: string) => void;
 }
@@ -18,6 +20,10 @@ export class Exchange {
   readonly #res: HttpResponse;
   readonly #isHead: boolean;
   readonly #onThrow: ExchangeOptions['onThrow'];
+  readonly #traffic: RouteTraffic;
+  /** Told with every answer, where the caller's requests are limited. */
+  rateLimitHeaders: Headers | undefined;
+  readonly #begunAt: number | undefined;
   #wantsJson = false;
   #open = true;
   #inCallback = true;
@@ -28,8 +34,11 @@ export class Exchange {
     this.requestId = options.requestId;
     this.#isHead = options.isHead;
     this.#onThrow = options.onThrow;
+    this.#traffic = options.traffic;
+    this.#begunAt = options.traffic.begin();
     // First of all: without it, an exception in a handler would end the process.
     res.onAborted(() => {
+      if (this.#open) this.#traffic.aborted += 1;
       this.#open = false;
     });
   }
@@ -41,6 +50,11 @@ export class Exchange {
 
   set wantsJson(wants: boolean) {
     this.#wantsJson = wants;
+  }
+
+  /** Of the peer: 4 or 16 bytes; none where it is gone. To be asked while the request is being taken. */
+  get remoteAddress(): Uint8Array {
+    return this.#open ? new Uint8Array(this.#res.getRemoteAddress()) : new Uint8Array();
   }
 
   /** The connection is closed after the answer. */
@@ -77,11 +91,13 @@ export class Exchange {
   answer(response: Response): void {
     if (!this.#open) return;
     this.#open = false;
+    this.#traffic.answered(response.status, this.#begunAt);
     if (this.#inCallback) this.#write(response);
     else this.#res.cork(() => this.#write(response));
   }
 
   reject(rejection: Rejection, extra: Headers = []): void {
+    if (this.#open) this.#traffic.rejected(rejection.kind);
     this.answer(errorResponse(rejection, this.#wantsJson, this.requestId, extra));
   }
 
@@ -98,6 +114,9 @@ export class Exchange {
     // One call for both: 0.1 µs instead of 0.4, for what is written comes to the same bytes.
     res.writeStatus(`${statusLine(status)}\r\nX-Request-Id: ${this.requestId}`);
     for (const header of headers) res.writeHeader(header[0], header[1]);
+    if (this.rateLimitHeaders !== undefined) {
+      for (const header of this.rateLimitHeaders) res.writeHeader(header[0], header[1]);
+    }
     // Called with any argument, it would write a Content-Length of its own and leave the answer pending.
     if (status === 204 || this.#isHead) {
       if (this.#closeAfter) res.writeHeader('Connection', 'close');

@@ -25,13 +25,16 @@ import { readStrictJson } from '../lib/json.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import { Authenticator, type KeyDirectory } from './authentication.ts';
 import { readBody } from './body.ts';
+import { type ConnectionOptions, limitConnections } from './connections.ts';
 import { Exchange } from './exchange.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import { isJsonType, type RequestHead, readHead } from './request.ts';
 import { options } from './responses.ts';
-import type { BytesRoute, Call, KeyRoute, Route } from './route.ts';
+import { type BytesRoute, type Call, type KeyRoute, type Route, templateOf } from './route.ts';
+import type { RouteTraffic } from './traffic.ts';
 import { Waiting } from './waiting.ts';
 
-export interface ListenerOptions {
+export interface ListenerOptions extends ConnectionOptions {
   readonly host: string;
   readonly port: number;
   readonly routes: readonly Route[];
@@ -40,11 +43,9 @@ export interface ListenerOptions {
   readonly maxWebhookBodyBytes: number;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
-  /** Ids that say nothing of how many there were: every caller sees its own. */
-  readonly newRequestId: () => string;
+  readonly rateLimiter: RateLimiter;
   /** Why no request can be taken just now, or undefined where they can. */
   readonly unavailable: () => Rejection | undefined;
-  readonly onThrow: (error: unknown, requestId: string) => void;
 }
 
 export interface Listener {
@@ -97,6 +98,7 @@ class HttpServer implements Listener {
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#authenticator = new Authenticator(options.keys);
+    limitConnections(this.#app, options);
     this.#route();
     this.#sweep();
   }
@@ -134,36 +136,45 @@ class HttpServer implements Listener {
   }
 
   #route(): void {
+    const { other } = this.#options.traffic;
     const byPath = Map.groupBy(this.#options.routes, (route) => route.path);
     for (const [path, routes] of byPath) {
       const paramCount = path.split('/:').length - 1;
       for (const route of routes) {
+        const traffic = this.#options.traffic.route(route.method, templateOf(route.path));
         const handler = (res: HttpResponse, req: HttpRequest) =>
-          this.#take(res, req, route, paramCount, false);
+          this.#take(res, req, route, traffic, paramCount, false);
         if (route.method === 'GET') {
           this.#app.get(path, handler);
-          this.#app.head(path, (res, req) => this.#take(res, req, route, paramCount, true));
+          this.#app.head(path, (res, req) => this.#take(res, req, route, traffic, paramCount, true));
         } else if (route.method === 'POST') this.#app.post(path, handler);
         else if (route.method === 'PUT') this.#app.put(path, handler);
         else this.#app.del(path, handler);
       }
       const allow = allowed(routes);
       this.#app.options(path, (res, req) => {
-        this.#open(res, req, false, (exchange) => exchange.answer(options(allow)));
+        this.#open(res, req, other, false, (exchange) => exchange.answer(options(allow)));
       });
       this.#app.any(path, (res, req) => {
-        this.#open(res, req, req.getMethod() === 'head', (exchange) =>
+        this.#open(res, req, other, req.getMethod() === 'head', (exchange) =>
           exchange.reject(METHOD_NOT_ALLOWED, [['Allow', allow]]),
         );
       });
     }
     this.#app.any('/*', (res, req) => {
-      this.#open(res, req, req.getMethod() === 'head', (exchange) => exchange.reject(NOT_FOUND));
+      this.#open(res, req, other, req.getMethod() === 'head', (exchange) => exchange.reject(NOT_FOUND));
     });
   }
 
-  #take(res: HttpResponse, req: HttpRequest, route: Route, paramCount: number, isHead: boolean): void {
-    this.#open(res, req, isHead, (exchange, head) => {
+  #take(
+    res: HttpResponse,
+    req: HttpRequest,
+    route: Route,
+    traffic: RouteTraffic,
+    paramCount: number,
+    isHead: boolean,
+  ): void {
+    this.#open(res, req, traffic, isHead, (exchange, head) => {
       if (route.access === 'public') return route.handle({ exchange, head, params: [], query: '' });
       const closed = this.#options.unavailable();
       if (closed !== undefined) return exchange.reject(closed);
@@ -187,7 +198,8 @@ class HttpServer implements Listener {
   #takeFromKeyHolder(res: HttpResponse, route: KeyRoute | BytesRoute, call: Call): void {
     const { exchange, head } = call;
     const key = this.#authenticator.authenticate(head.authorization, route.access);
-    if ('type' in key) return exchange.reject(key);
+    if ('type' in key) return this.#options.rateLimiter.refuse(exchange, key);
+    if (!this.#options.rateLimiter.admit(exchange, key)) return;
     if (route.body === 'none') {
       route.handle({ ...call, key, json: undefined });
       this.#awaitAnswer(exchange);
@@ -217,11 +229,12 @@ class HttpServer implements Listener {
   #open(
     res: HttpResponse,
     req: HttpRequest,
+    traffic: RouteTraffic,
     isHead: boolean,
     step: (exchange: Exchange, head: RequestHead) => void,
   ): void {
     const requestId = this.#options.newRequestId();
-    const exchange = new Exchange(res, { requestId, isHead, onThrow: this.#options.onThrow });
+    const exchange = new Exchange(res, { requestId, isHead, traffic, onThrow: this.#options.onThrow });
     exchange.within(() => {
       const head = readHead(req);
       if (head === undefined) return exchange.drop();

@@ -12,6 +12,8 @@ export interface RequestHead {
   readonly signature: string;
   /** X-Webhook-Id */
   readonly webhookId: string;
+  /** Idempotency-Key; of several, all of them, which is a key no more. */
+  readonly idempotencyKey: string | undefined;
 }
 
 const ACCEPTS_JSON = /application\/(?:problem\+)?json\s*(?:[;,]|$)/i;
@@ -28,6 +30,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
   let contentLength = '';
   let signature = '';
   let webhookId = '';
+  let idempotencyKey: string | undefined;
   let hosts = 0;
   let lengths = 0;
   let encodings = 0;
@@ -58,6 +61,11 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
           lengths += 1;
         }
         break;
+      case 15:
+        if (name === 'idempotency-key') {
+          idempotencyKey = idempotencyKey === undefined ? value : `${idempotencyKey}, ${value}`;
+        }
+        break;
       case 17:
         if (name === 'transfer-encoding') {
           encodings += 1;
@@ -78,6 +86,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
     contentLength: lengths === 0 ? undefined : Number(contentLength),
     signature,
     webhookId,
+    idempotencyKey,
   };
 }
 

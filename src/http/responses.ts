@@ -1,9 +1,9 @@
 /** What answers look like: statuses, JSON, and the two forms of an error (plain text, RFC 9457). */
 import type { Rejection, RejectionKind } from '../domain/rejection.ts';
 
-export type Status = 200 | 201 | 202 | 204 | 400 | 401 | 403 | 404 | 405 | 413 | 415 | 500 | 503;
+export type Status = 200 | 201 | 202 | 204 | 400 | 401 | 403 | 404 | 405 | 413 | 415 | 422 | 429 | 500 | 503;
 
-const REASONS: { readonly [S in Status]: string } = {
+export const REASONS: { readonly [S in Status]: string } = {
   200: 'OK',
   201: 'Created',
   202: 'Accepted',
@@ -15,11 +15,13 @@ const REASONS: { readonly [S in Status]: string } = {
   405: 'Method Not Allowed',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 };
 
-const STATUS_OF: { readonly [K in RejectionKind]: Status } = {
+export const STATUS_OF: { readonly [K in RejectionKind]: Status } = {
   'bad-input': 400,
   unauthenticated: 401,
   forbidden: 403,
@@ -27,6 +29,10 @@ const STATUS_OF: { readonly [K in RejectionKind]: Status } = {
   'method-not-allowed': 405,
   'too-large': 413,
   'unsupported-media-type': 415,
+  'key-reused': 422,
+  // As remote-write receivers do: 403 and 429 would have an agent end, or try the same for ever.
+  'limit-reached': 400,
+  'rate-limited': 429,
   unavailable: 503,
 };
 
@@ -50,7 +56,7 @@ const PROBLEM_HEADERS: Headers = [['Content-Type', 'application/problem+json']];
 /** Seconds a client is asked to wait when the server cannot take its request just now. */
 const RETRY_AFTER_SECONDS = '1';
 
-const EXTRA_HEADERS: { readonly [K in RejectionKind]?: Headers } = {
+export const EXTRA_HEADERS: { readonly [K in RejectionKind]?: Headers } = {
   unauthenticated: [['WWW-Authenticate', 'Bearer']],
   unavailable: [['Retry-After', RETRY_AFTER_SECONDS]],
 };
@@ -66,6 +72,33 @@ export function statusLine(status: Status): string {
 /** `body` is JSON text. */
 export function json(status: Status, body: string | Buffer): Response {
   return { status, headers: JSON_HEADERS, body };
+}
+
+/** A page that runs no scripts and loads nothing, but for the styles whose hash is named. */
+export function page(html: string, styleHash: string): Response {
+  const policy = `default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  return {
+    status: 200,
+    headers: [
+      ['Content-Type', 'text/html; charset=utf-8'],
+      ['Content-Security-Policy', policy],
+      ['X-Content-Type-Options', 'nosniff'],
+      ['Referrer-Policy', 'no-referrer'],
+    ],
+    body: html,
+  };
+}
+
+/** `body` is in the Prometheus text format. */
+export function metricsResponse(body: string): Response {
+  return {
+    status: 200,
+    headers: [
+      ['Content-Type', 'text/plain; version=0.0.4; charset=utf-8'],
+      ['Cache-Control', 'no-store'],
+    ],
+    body,
+  };
 }
 
 export const CREATED: Response = { status: 201, headers: [], body: null };

@@ -76,3 +76,11 @@ export interface PublicRoute extends RouteBase {
 }
 
 export type Route = KeyRoute | BytesRoute | WebhookRoute | PublicRoute;
+
+/** What of a route its description is made from. */
+export type RouteLine = Pick<Route, 'method' | 'path' | 'access' | 'body'>;
+
+/** `/v1/agents/{id}` of `/v1/agents/:id`: how a path is written for those who read about it. */
+export function templateOf(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}

@@ -1,13 +1,16 @@
 /** Every route there is. The listener serves this table, and the tests of access are made from it. */
 
+import type { MetricsAccess } from '../domain/metrics-access.ts';
 import { NOT_JSON } from '../domain/rejection.ts';
 import * as agents from './agents.ts';
 import * as alerts from './alerts.ts';
 import type { Api } from './api.ts';
 import * as batch from './batch.ts';
+import { Documentation } from './documentation.ts';
 import * as events from './events.ts';
 import { type Readiness, showHealth, showReadiness } from './health.ts';
 import * as integrations from './integrations.ts';
+import { showMetrics } from './metrics.ts';
 import { isJsonType } from './request.ts';
 import type { Call, KeyCall, KeyRoute, RawCall, Route } from './route.ts';
 import * as services from './services.ts';
@@ -33,13 +36,15 @@ const KEY_ROUTES: readonly Line[] = [
   ['GET', '/v1/alerts/:id', 'read-only', 'none', alerts.showAlert],
 ];
 
-export interface BodyLimits {
+export interface RouteSettings {
+  readonly metrics: MetricsAccess;
   readonly maxBodyBytes: number;
   readonly maxBatchBytes: number;
 }
 
-export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness): Route[] {
-  return [
+export function routes(api: Api, settings: RouteSettings, readiness: () => Readiness): Route[] {
+  const documentation = new Documentation(api, () => table);
+  const table: Route[] = [
     { method: 'GET', path: '/healthz', access: 'public', body: 'none', handle: showHealth },
     {
       method: 'GET',
@@ -47,6 +52,27 @@ export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness)
       access: 'public',
       body: 'none',
       handle: (call) => showReadiness(readiness(), call),
+    },
+    {
+      method: 'GET',
+      path: '/metrics',
+      access: 'public',
+      body: 'none',
+      handle: (call) => showMetrics(api, settings.metrics, call),
+    },
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      access: 'public',
+      body: 'none',
+      handle: (call) => documentation.showDescription(call),
+    },
+    {
+      method: 'GET',
+      path: '/docs',
+      access: 'public',
+      body: 'none',
+      handle: (call) => documentation.showReference(call),
     },
     ...KEY_ROUTES.map(
       ([method, path, access, body, handle]): Route => ({
@@ -62,7 +88,7 @@ export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness)
       path: '/v1/events',
       access: 'ingest',
       body: 'bytes',
-      maxBytes: limits.maxBodyBytes,
+      maxBytes: settings.maxBodyBytes,
       refuseType: (contentType) => (isJsonType(contentType) ? undefined : NOT_JSON),
       handle: (call) => events.recordEvent(api, call),
     },
@@ -71,7 +97,7 @@ export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness)
       path: '/v1/events/batch',
       access: 'ingest',
       body: 'bytes',
-      maxBytes: limits.maxBatchBytes,
+      maxBytes: settings.maxBatchBytes,
       refuseType: batch.refuseBatchType,
       handle: (call) => batch.recordBatch(api, call),
     },
@@ -84,4 +110,5 @@ export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness)
       handle: (call: RawCall) => webhooks.receiveWebhook(api, call),
     },
   ];
+  return table;
 }

@@ -6,6 +6,7 @@ import { DIRECTIONS, INTEGRATION_TYPES } from '../domain/integration.ts';
 import { MAX_LOOKBACK_SECONDS } from '../domain/integration-config.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { badInput, type Rejection } from '../domain/rejection.ts';
+import { component } from './api-schemas/component.ts';
 
 const name = z.string().min(1).max(LIMITS.nameLength);
 /** Senders write an absent optional as null as often as they leave it out. */
@@ -24,48 +25,73 @@ const timestamp = z.iso.datetime({ offset: true }).transform((text, context) => 
 });
 
 /** POST /v1/events. Fields stand in the order in which they are complained about; unknown ones are let be. */
-export const eventSchema = z.object({
-  service_name: name,
-  vendor: name,
-  entity: name,
-  confidence: z.number().gt(0).lte(1),
-  ttl_seconds: z.number().gt(0).lte(LIMITS.ttlSeconds).int(),
-  event_type: z.enum(EVENT_TYPES),
-  old_value: optional(LIMITS.valueLength),
-  new_value: optional(LIMITS.valueLength),
-  actor: optional(LIMITS.nameLength),
-  sha: optional(LIMITS.shaLength),
-  timestamp: timestamp.nullish(),
-  raw_line: optional(LIMITS.rawLineLength),
-});
+export const eventSchema = component(
+  'ContextEvent',
+  z.object({
+    service_name: name.describe('OpenTelemetry service.name.'),
+    vendor: name.describe('The plugin that saw it.'),
+    entity: name.describe('What it happened to: an application, a pod, a table.'),
+    confidence: z.number().gt(0).lte(1),
+    ttl_seconds: z
+      .number()
+      .gt(0)
+      .lte(LIMITS.ttlSeconds)
+      .int()
+      .describe('How long it stays relevant, from its receipt.'),
+    event_type: z.enum(EVENT_TYPES),
+    old_value: optional(LIMITS.valueLength),
+    new_value: optional(LIMITS.valueLength),
+    actor: optional(LIMITS.nameLength).describe('Who or what triggered the change.'),
+    sha: optional(LIMITS.shaLength).describe('Source-control revision.'),
+    timestamp: timestamp.nullish().describe('When it happened; its receipt where this is not given.'),
+    raw_line: optional(LIMITS.rawLineLength).describe('Kept for audit on the box, and sent nowhere.'),
+  }),
+);
 
-export const registrationSchema = z.object({
-  hostname: name,
-  name: name.nullish(),
-  version: optional(LIMITS.nameLength),
-});
+export const registrationSchema = component(
+  'Registration',
+  z.object({
+    hostname: name,
+    name: name.nullish().describe('Follows the hostname where none is given.'),
+    version: optional(LIMITS.nameLength),
+  }),
+);
 
-export const newIntegrationSchema = z.object({
-  type: z.enum(INTEGRATION_TYPES),
-  direction: z.enum(DIRECTIONS),
-});
+export const newIntegrationSchema = component(
+  'NewIntegration',
+  z.object({
+    type: z.enum(INTEGRATION_TYPES),
+    direction: z.enum(DIRECTIONS),
+  }),
+);
 
 const secret = z.string().min(1).max(LIMITS.valueLength).optional();
 
 const httpUrl = z.string().refine(isPlainHttpUrl, 'must be an http or https URL without user or password');
 
 /** PUT replaces `config`, and nothing else of an integration can be written. Keys we do not know are kept. */
-export const integrationUpdateSchema = z.strictObject({
-  config: z.looseObject({
-    pagerduty_token: secret,
-    pagerduty_from: secret,
-    pagerduty_routing_key: secret,
-    pagerduty_webhook_secret: secret,
-    alertmanager_url: httpUrl.optional(),
-    service_map: z.record(z.string(), z.string()).optional(),
-    lookback_seconds: z.number().gt(0).lte(MAX_LOOKBACK_SECONDS).optional(),
+export const integrationUpdateSchema = component(
+  'IntegrationUpdate',
+  z.strictObject({
+    config: z.looseObject({
+      pagerduty_token: secret.describe('REST API key that notes are written with.'),
+      pagerduty_from: secret.describe('Login address of the user that notes are written as.'),
+      pagerduty_routing_key: secret.describe('Deploys and flag changes are sent there as change events.'),
+      pagerduty_webhook_secret: secret.describe('Deliveries must be signed with it then.'),
+      alertmanager_url: httpUrl.optional().describe('Agents that fall silent are raised there.'),
+      service_map: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe('Names of the alerting tool, and the services they stand for.'),
+      lookback_seconds: z
+        .number()
+        .gt(0)
+        .lte(MAX_LOOKBACK_SECONDS)
+        .optional()
+        .describe('How long before an alert its causes are looked for; an hour where it is not given.'),
+    }),
   }),
-});
+);
 
 /** The event in a body, or what is wrong with it. */
 export function readEvent(body: unknown): ContextEvent | Rejection {

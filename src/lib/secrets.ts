@@ -5,7 +5,7 @@
  * in base 62 (6 digits): the layout of GitHub's tokens, which secret scanners recognise. The check part
  * refuses a mistyped key before any hash is computed.
  */
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { fromBase62, toBase62 } from './base62.ts';
 import type { Entropy } from './entropy.ts';
@@ -35,6 +35,11 @@ export function sha256Hex(text: string): string {
 }
 
 /** A webhook token: 32 random bytes in base 62. */
+/** Half a SHA-256, lower-case hex, of a body and what it is taken for: nobody finds another that has the same. */
+export function fingerprintOf(kind: string, body: Buffer): string {
+  return createHash('sha256').update(`${kind}\n`).update(body).digest('hex').slice(0, 32);
+}
+
 export function newWebhookToken(entropy: Entropy): string {
   return toBase62(entropy.bytes(SECRET_BYTES), SECRET_DIGITS);
 }

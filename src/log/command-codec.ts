@@ -56,10 +56,10 @@ let hotBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 export function encodeCommand(command: Submission): Buffer {
   if (command.type !== 'record-events' && command.type !== 'record-encoded-events')
     return packr.pack(fieldsOf(command), packOptions);
-  const { tenantId, agentId, events } = command;
+  const { tenantId, agentId, events, idempotency } = command;
   const atMost = FRAME_BYTES + maxEncodedBytes(command);
   if (atMost > hotBuffer.length) hotBuffer = Buffer.allocUnsafeSlow(2 * atMost);
-  return hotBuffer.subarray(0, encodeEvents(hotBuffer, FRAME_BYTES, tenantId, agentId, events));
+  return hotBuffer.subarray(0, encodeEvents(hotBuffer, FRAME_BYTES, tenantId, agentId, events, idempotency));
 }
 
 /** The events of a payload, if that is what it holds. */
@@ -89,7 +89,11 @@ function eventsCommand(cursor: EventCursor): Command {
   const { tenantId, agentId } = cursor;
   const events: ContextEvent[] = [];
   while (cursor.next()) events.push(cursor.event());
-  return { type: 'record-events', tenantId, agentId, events };
+  const idempotency = cursor.idempotency();
+  return {
+    ...{ type: 'record-events', tenantId, agentId, events },
+    ...(idempotency === undefined ? {} : { idempotency }),
+  };
 }
 
 function fieldsOf(command: Exclude<Command, RecordEvents>): unknown[] {

@@ -37,6 +37,8 @@ export class CommandLog implements LogWriter {
   readonly #tip: Tip;
   readonly #writer: LogWriter;
   readonly #reader: RecordReader;
+  /** Of segments that are written to no more. */
+  readonly #sealedBytes = new Map<number, number>();
 
   private constructor({ disk, directory }: LogOptions, tip: Tip, writer: LogWriter) {
     this.#disk = disk;
@@ -73,6 +75,19 @@ export class CommandLog implements LogWriter {
     return active.file === undefined ? Math.max(0, active.header.ordinal - 2) : active.header.ordinal - 1;
   }
 
+  /** Bytes of its segments. */
+  sizeBytes(): number {
+    const { active } = this.#tip;
+    let total = active?.lengthBytes ?? 0;
+    for (const ordinal of segmentOrdinals(this.#disk, this.#directory)) {
+      if (ordinal === active?.header.ordinal) continue;
+      const known = this.#sealedBytes.get(ordinal) ?? this.#sizeOf(ordinal);
+      this.#sealedBytes.set(ordinal, known);
+      total += known;
+    }
+    return total;
+  }
+
   append(command: Submission, atMs: number): LoggedRecord {
     return this.#writer.append(command, atMs);
   }
@@ -103,6 +118,7 @@ export class CommandLog implements LogWriter {
       // The next segment's first record is not older than this one's last.
       if (ordinal > throughOrdinal || next === undefined || this.#createdAtMs(next) > untilMs) break;
       this.#reader.forget(ordinal);
+      this.#sealedBytes.delete(ordinal);
       this.#disk.remove(join(this.#directory, segmentFileName(ordinal)));
       deleted += 1;
     }
@@ -120,6 +136,15 @@ export class CommandLog implements LogWriter {
       // Nothing is lost without the mark: the next start reads the log as after a crash.
     }
     return last;
+  }
+
+  #sizeOf(ordinal: number): number {
+    const file = this.#disk.open(join(this.#directory, segmentFileName(ordinal)), 'read');
+    try {
+      return file.sizeBytes();
+    } finally {
+      file.close();
+    }
   }
 
   #createdAtMs(ordinal: number): number {

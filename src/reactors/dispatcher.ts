@@ -38,6 +38,8 @@ const RENEW_INTERVAL_MS = RAISED_FOR_MS / 3;
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #underWay = new Map<OutboundId, Promise<void>>();
+  /** Attempts that ended so, since the process began. */
+  readonly outcomes = { delivered: 0, retry: 0, gone: 0, dead: 0 };
   #renewAtMs: number;
   #renewing: Promise<void> | undefined;
   #stopped = false;
@@ -123,6 +125,7 @@ export class Dispatcher {
 
   async #finish(tenant: Tenant, delivery: OutboundDelivery, verdict: Verdict, nowMs: number): Promise<void> {
     const result = this.#resultOf(delivery, verdict, nowMs);
+    this.outcomes[result.type] += 1;
     await this.#submit({ type: 'finish-attempt', tenantId: tenant.id, outboundId: delivery.id, result });
   }
 

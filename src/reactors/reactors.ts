@@ -2,6 +2,7 @@
  * The reactors: what the server does of its own accord. Each watches the state and submits commands, as a caller
  * would; none changes anything itself, and none runs while the log is replayed.
  */
+import type { AttemptResult } from '../domain/outbound.ts';
 import type { AllowEntry } from '../outbound/allow-entry.ts';
 import { call, DEFAULT_CALL_LIMITS } from '../outbound/http-call.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
@@ -18,6 +19,8 @@ export interface ReactorOptions
 }
 
 export interface Reactors {
+  /** Attempts to deliver, by what became of them, since the process began. */
+  readonly outcomes: Readonly<Record<AttemptResult['type'], number>>;
   /** Ends what is under way; what that leaves undone is taken up by the next start. */
   stop(): Promise<void>;
 }
@@ -39,6 +42,7 @@ export function startReactors(options: ReactorOptions): Reactors {
   dispatcher.start();
   liveness.start();
   return {
+    outcomes: dispatcher.outcomes,
     stop: async () => {
       liveness.stop();
       stopping.abort();

@@ -71,9 +71,17 @@ export class LiveEvents<Handle> {
     this.#held -= 1;
     this.#arena.leave(ref);
   };
+  readonly #expire = (ref: EventRef): void => {
+    this.reclaimed += 1;
+    this.#leave(ref);
+  };
   #held = 0;
   /** The window that is swept next. */
   #cursor = 0;
+  /** Events that left because they had expired, since the process began. */
+  reclaimed = 0;
+  /** Events that left before they expired, for their window held as many as it may. */
+  truncated = 0;
 
   constructor(timers: ChunkTimers<Handle>, { maxEvents, maxBytes }: WindowLimits) {
     this.#timers = timers;
@@ -157,7 +165,7 @@ export class LiveEvents<Handle> {
       const window = this.#windows[this.#cursor];
       this.#cursor += 1;
       left -= 1;
-      if (window !== undefined) left -= this.#lists.takeExpired(window, nowMs, this.#leave);
+      if (window !== undefined) left -= this.#lists.takeExpired(window, nowMs, this.#expire);
     }
     return this.stale === 0;
   }
@@ -168,9 +176,10 @@ export class LiveEvents<Handle> {
 
   /** Expired events go first, so that how late the timers are never decides which live event leaves. */
   #makeRoom(window: Window, bytes: number, nowMs: number): void {
-    this.#lists.takeExpired(window, nowMs, this.#leave);
+    this.#lists.takeExpired(window, nowMs, this.#expire);
     while (window.size > 0 && !this.#hasRoom(window, bytes)) {
       const expiresAtMs = this.#lists.takeOldest(window, this.#leave);
+      this.truncated += 1;
       if (expiresAtMs > window.truncatedUntilMs) window.truncatedUntilMs = expiresAtMs;
     }
   }

@@ -3,9 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
+import type { Idempotency } from '../../src/domain/command.ts';
 import { type ContextEvent, EVENT_TYPES } from '../../src/domain/event.ts';
 import { agentId, tenantId } from '../../src/domain/ids.ts';
-import { EventCursor, readDetails } from '../../src/events/cursor.ts';
+import { EventCursor, idempotencyIn, readDetails } from '../../src/events/cursor.ts';
 import { encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from '../../src/events/encoding.ts';
 import { anyEvent, idText } from '../log/commands.ts';
 
@@ -13,11 +14,17 @@ const packr = new Packr({ useRecords: false });
 const START = 3;
 
 /** Bytes of a command, with others before it. */
-function encoded(tenant: string, agent: string, events: readonly ContextEvent[]): Buffer {
+function encoded(
+  tenant: string,
+  agent: string,
+  events: readonly ContextEvent[],
+  idempotency?: Idempotency,
+): Buffer {
   const ids = { tenantId: tenantId(tenant), agentId: agentId(agent) };
-  const atMost = maxEncodedBytes({ ...ids, events });
+  const keyed = idempotency === undefined ? {} : { idempotency };
+  const atMost = maxEncodedBytes({ ...ids, events, ...keyed });
   const bytes = Buffer.alloc(START + atMost, 0xff);
-  const end = encodeEvents(bytes, START, ids.tenantId, ids.agentId, events);
+  const end = encodeEvents(bytes, START, ids.tenantId, ids.agentId, events, idempotency);
   expect(end - START).toBeLessThanOrEqual(atMost);
   return bytes.subarray(0, end);
 }
@@ -91,6 +98,22 @@ describe('the events of a record', () => {
         if (!isDeepStrictEqual(read, expected)) expect(read).toStrictEqual(expected);
       }),
       { numRuns: 150 },
+    );
+  });
+
+  it('are the same with an Idempotency-Key, which stands behind them', () => {
+    fc.assert(
+      fc.property(idText, idText, batch, edgeText, edgeText, (tenant, agent, events, key, payloadHash) => {
+        const bytes = encoded(tenant, agent, events, { key, payloadHash });
+        const read: unknown = packr.unpack(bytes, { start: START, end: bytes.length });
+        const expected = [RECORD_EVENTS_CODE, tenant, agent, events.map(fieldsOf), key, payloadHash];
+        if (!isDeepStrictEqual(read, expected)) expect(read).toStrictEqual(expected);
+        expect(idempotencyIn(bytes, START)).toStrictEqual({ key, payloadHash });
+        expect(idempotencyIn(encoded(tenant, agent, events), START)).toBe(undefined);
+        const keyed = bytes.subarray(START + 1, encoded(tenant, agent, events).length);
+        expect(keyed.equals(encoded(tenant, agent, events).subarray(START + 1))).toBe(true);
+      }),
+      { numRuns: 60 },
     );
   });
 

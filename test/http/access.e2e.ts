@@ -49,7 +49,7 @@ const MALFORMED: readonly (readonly [string, (key: string) => string | undefined
   ['a byte over 0x7f before the key', (key) => `Bearer \xff${key}`, BAD_KEY],
 ];
 
-const table = await routeTable();
+const table = routeTable();
 const keyRoutes = table.filter(({ access }) => access !== 'webhook-token' && access !== 'public');
 const tokenRoutes = table.filter((route) => route.access === 'webhook-token');
 const routesWithIds = keyRoutes.filter((route) => route.path.includes(':'));

@@ -1,31 +1,11 @@
 /** The server's own table of routes, so that a route added to it is tested without anybody thinking of it. */
-import { DEFAULTS } from '../../src/config.ts';
-import { EventTranscoder } from '../../src/events/transcoder.ts';
-import { routes } from '../../src/http/routes.ts';
-import { systemEntropy } from '../../src/lib/entropy.ts';
-import { eventLoop } from '../../src/lib/scheduler.ts';
-import { Lister } from '../../src/queries/lister.ts';
-import { openTestEngine } from '../support/engine.ts';
-import { removeDirectory, temporaryDirectory } from '../support/server.ts';
+import type { RouteLine } from '../../src/http/route.ts';
+import { tableOfRoutes } from '../support/description.ts';
 
-export type TableRoute = Pick<ReturnType<typeof routes>[number], 'method' | 'path' | 'access' | 'body'>;
+export type TableRoute = RouteLine;
 
-export async function routeTable(): Promise<readonly TableRoute[]> {
-  const directory = temporaryDirectory();
-  const engine = await openTestEngine(directory);
-  try {
-    const api = {
-      ...engine,
-      entropy: systemEntropy,
-      lister: new Lister(eventLoop),
-      transcoder: new EventTranscoder(),
-      integrationByToken: () => undefined,
-    };
-    return routes(api, DEFAULTS, () => ({ unavailable: undefined, trouble: undefined }));
-  } finally {
-    await engine.close();
-    removeDirectory(directory);
-  }
+export function routeTable(): readonly TableRoute[] {
+  return tableOfRoutes();
 }
 
 /** What stands for the `:parameters` of paths, by the segment before them. */

@@ -7,7 +7,7 @@ import { fill, goodBody, type PathIds, routeTable, type TableRoute } from './rou
 
 const KIB = 1024;
 
-const table = await routeTable();
+const table = routeTable();
 const jsonRoutes = table.filter(({ body }) => body === 'json');
 
 let server: TestServer;

@@ -19,7 +19,7 @@ const METHODS = [
   'Options',
 ];
 
-const table = await routeTable();
+const table = routeTable();
 const paths = [...new Set(table.map(({ path }) => path))];
 const getPaths = table.filter(({ method }) => method === 'GET').map(({ path }) => path);
 const guardedPaths = getPaths.filter((path) => path.startsWith('/v1/'));
@@ -74,9 +74,11 @@ describe('HEAD', () => {
     const head = await onlyAnswer('HEAD', filled, [], tenant.readOnly);
     expect(get.status).toBe(200);
     expect(Number(get.headers.get('content-length'))).toBe(get.body.length);
+    // The metrics have counted the first request when the second asks.
+    const varying = ['x-request-id', 'date', ...(path === '/metrics' ? ['content-length'] : [])];
     const comparable = ({ status, headers }: typeof get) => ({
       status,
-      headers: [...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date').sort(),
+      headers: [...headers].filter(([name]) => !varying.includes(name)).sort(),
     });
     expect(comparable(head)).toEqual(comparable(get));
   });

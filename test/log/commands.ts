@@ -102,12 +102,17 @@ const byType: { readonly [T in CommandType]: fc.Arbitrary<Extract<Command, { typ
     ),
   }),
   'pass-time': plain({ type: fc.constant('pass-time') }),
-  'record-events': plain({
-    type: fc.constant('record-events'),
-    tenantId: idText.map(tenantId),
-    agentId: idText.map(agentId),
-    events: fc.array(anyEvent, { maxLength: 20 }),
-  }),
+  'record-events': fc
+    .tuple(
+      plain({
+        type: fc.constant('record-events'),
+        tenantId: idText.map(tenantId),
+        agentId: idText.map(agentId),
+        events: fc.array(anyEvent, { maxLength: 20 }),
+      }),
+      fc.option(plain({ key: text, payloadHash: text })),
+    )
+    .map(([command, idempotency]) => (idempotency === null ? command : { ...command, idempotency })),
   heartbeat: plain({ type: fc.constant('heartbeat'), tenantId: tenant, agentId: agent }),
   'register-agent': plain({
     type: fc.constant('register-agent'),

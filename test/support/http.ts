@@ -1,6 +1,7 @@
 /** HTTP for tests: a client that adds next to nothing to what it is told to send, and a server with tenants. */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { expect } from 'vitest';
+import { expectDescribed } from './description.ts';
 import { foreshock, removeDirectory, type ServerProcess, startServer, temporaryDirectory } from './server.ts';
 
 /** Far longer than any answer takes: only a server that hangs gets here. */
@@ -62,7 +63,10 @@ export class HttpClient {
     return new Promise((resolve, reject) => {
       const request = httpRequest(
         { host: '127.0.0.1', port: this.#port, method, path, headers: sent, agent: this.#agent },
-        (response) => collect(response).then(resolve, reject),
+        (response) =>
+          collect(response)
+            .then((answer) => expectDescribed({ method, path, answer }))
+            .then(resolve, reject),
       );
       const timer = setTimeout(
         () => request.destroy(new Error(`no answer to ${method} ${path}`)),
@@ -132,6 +136,8 @@ export interface Tenant {
   readonly readOnly: string;
 }
 
+const FOR_TESTS = ['--agent-stale-after', '1h', '--rate-limit-failed-auth', '0'];
+
 export class TestServer {
   readonly process: ServerProcess;
   readonly http: HttpClient;
@@ -144,11 +150,14 @@ export class TestServer {
     this.tenant = { name: 'default', ingest: process.ingestKey, readOnly: process.readOnlyKey };
   }
 
-  /** On a data directory of its own. Agents go stale after an hour, so that what is read changes by no clock. */
+  /**
+   * On a data directory of its own. Agents go stale after an hour, so that what is read changes by no clock; and who
+   * has no good key may ask as often as a test likes.
+   */
   static async start(...flags: readonly string[]): Promise<TestServer> {
     const directory = temporaryDirectory();
     try {
-      return new TestServer(await startServer(directory, ['--agent-stale-after', '1h', ...flags]));
+      return new TestServer(await startServer(directory, [...FOR_TESTS, ...flags]));
     } catch (error) {
       removeDirectory(directory);
       throw error;

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { component } from '../api-schemas/component.ts';
+import { descriptionSchema, healthSchema, readinessSchema } from '../api-schemas/health.ts';
+import type { Operations, Parameter } from './operation.ts';
+
+const pageSchema = component('Page', z.string().min(1).describe('An HTML page.'));
+
+const metricsSchema = component(
+  'Metrics',
+  z
+    .string()
+    .regex(/^# HELP /)
+    .describe('Metrics in the Prometheus text format.'),
+);
+
+const METRICS = [
+  '# HELP foreshock_live_events Events in windows, expired ones not yet reclaimed among them.',
+  '# TYPE foreshock_live_events gauge',
+  'foreshock_live_events 48211',
+  '',
+].join('\n');
+
+/** A header whose value has a reason that the page itself has no room for. */
+const fixed = (name: string, description: string, example: string): Parameter => ({
+  name,
+  description,
+  schema: z.string(),
+  example,
+});
+
+const PAGE_HEADERS = {
+  'Content-Security-Policy': fixed(
+    'Content-Security-Policy',
+    'The page runs and loads nothing.',
+    "default-src 'none'; style-src 'sha256-…'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  ),
+  'X-Content-Type-Options': fixed('X-Content-Type-Options', 'The page is a page.', 'nosniff'),
+  'Referrer-Policy': fixed('Referrer-Policy', 'Its address is nobody’s business.', 'no-referrer'),
+};
+
+export const OPERATOR_OPERATIONS: Operations = {
+  'GET /healthz': {
+    id: 'showHealth',
+    tag: 'Operations',
+    summary: 'Ask whether the process answers',
+    answers: {
+      200: { description: 'It does.', content: { schema: healthSchema, example: { status: 'alive' } } },
+    },
+  },
+  'GET /readyz': {
+    id: 'showReadiness',
+    tag: 'Operations',
+    summary: 'Ask whether requests are served',
+    description: '503 with the reason while starting (and how far it is), stopping, or unable to write.',
+    answers: {
+      200: { description: 'They are.', content: { schema: readinessSchema, example: { status: 'ready' } } },
+    },
+    refusals: { 503: 'the server is starting: 40 % of the log replayed, 800000 commands so far' },
+  },
+  'GET /metrics': {
+    id: 'showMetrics',
+    tag: 'Operations',
+    summary: 'Read the metrics',
+    description:
+      'In the Prometheus text format. Shown to programs of the same machine, or as --metrics says. Nothing in it names a tenant.',
+    answers: {
+      200: {
+        description: 'The metrics of this moment.',
+        headers: { 'Cache-Control': fixed('Cache-Control', 'They are of the moment.', 'no-store') },
+        content: { mediaType: 'text/plain', schema: metricsSchema, example: METRICS },
+      },
+    },
+    refusals: { 404: 'not found' },
+  },
+  'GET /openapi.json': {
+    id: 'showDescription',
+    tag: 'Operations',
+    summary: 'Read this description',
+    answers: {
+      200: {
+        description: 'OpenAPI 3.1.',
+        content: { schema: descriptionSchema, example: { openapi: '3.1.1' } },
+      },
+    },
+  },
+  'GET /docs': {
+    id: 'showReference',
+    tag: 'Operations',
+    summary: 'Read this description as a page',
+    answers: {
+      200: {
+        description: 'A page without scripts, which loads nothing from anywhere.',
+        headers: PAGE_HEADERS,
+        content: { mediaType: 'text/html', schema: pageSchema, example: '<!doctype html>…' },
+      },
+    },
+  },
+};

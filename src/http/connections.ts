@@ -1,0 +1,41 @@
+/** Counting connections, and turning away those that are too many. */
+import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { unavailable } from '../domain/rejection.ts';
+import { Exchange } from './exchange.ts';
+import type { Traffic } from './traffic.ts';
+
+export interface ConnectionOptions {
+  readonly traffic: Traffic;
+  readonly maxConnections: number;
+  /** Ids that say nothing of how many there were: every caller sees its own. */
+  readonly newRequestId: () => string;
+  readonly onThrow: (error: unknown, requestId: string) => void;
+}
+
+const TOO_MANY = unavailable('too many connections; try again');
+
+declare module 'uWebSockets.js' {
+  interface TemplatedApp {
+    /** The typings say Number where a number comes: 1 for a connection that opens, -1 for one that closes. */
+    filter(each: (res: HttpResponse, change: number) => void): TemplatedApp;
+  }
+}
+
+/** A connection too many is answered before it has asked anything, and closed. */
+export function limitConnections(app: TemplatedApp, options: ConnectionOptions): void {
+  const { maxConnections, newRequestId, onThrow, traffic } = options;
+  const { connections, other } = traffic;
+  const opensOrCloses = (res: HttpResponse, change: number) => {
+    connections.open += change;
+    if (change !== 1) return;
+    if (connections.open <= maxConnections) {
+      connections.accepted += 1;
+      return;
+    }
+    connections.refused += 1;
+    const exchange = new Exchange(res, { requestId: newRequestId(), isHead: false, traffic: other, onThrow });
+    exchange.closeAfter();
+    res.cork(() => exchange.reject(TOO_MANY));
+  };
+  app.filter(opensOrCloses);
+}

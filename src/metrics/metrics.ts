@@ -1,0 +1,46 @@
+/** GET /metrics: everything that is counted, as the Prometheus text of this moment. Nothing in it names a tenant. */
+import type { Traffic } from '../http/traffic.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { EventLoopMeter } from '../lib/event-loop.ts';
+import type { Reactors } from '../reactors/reactors.ts';
+import { engineFamilies, type MetricsEngine } from './engine.ts';
+import { expositionOf } from './exposition.ts';
+import { processFamilies } from './process.ts';
+import { trafficFamilies } from './traffic.ts';
+
+export interface MetricsSources {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly eventLoop: EventLoopMeter;
+  readonly traffic: Traffic;
+  readonly inFlight: number;
+  /** Requests are served. */
+  readonly isReady: boolean;
+  /** Undefined while the log is replayed. */
+  readonly engine: MetricsEngine | undefined;
+  readonly reactors: Pick<Reactors, 'outcomes'> | undefined;
+}
+
+export function metricsText(sources: MetricsSources): string {
+  const { version, clock, eventLoop, traffic, inFlight, isReady, engine, reactors } = sources;
+  return expositionOf([
+    ...processFamilies(version, clock.now(), eventLoop),
+    {
+      type: 'gauge',
+      name: 'foreshock_ready',
+      help: '1 where requests are served, 0 while starting and stopping.',
+      samples: [{ value: isReady ? 1 : 0 }],
+    },
+    ...trafficFamilies(traffic, inFlight),
+    ...(engine === undefined ? [] : engineFamilies(engine)),
+    {
+      type: 'counter',
+      name: 'foreshock_outbound_attempts_total',
+      help: 'Attempts to deliver to alerting tools, by what became of them, since the process began.',
+      samples: Object.entries(reactors?.outcomes ?? {}).map(([outcome, value]) => ({
+        labels: { outcome },
+        value,
+      })),
+    },
+  ]);
+}
