@@ -114,7 +114,7 @@ async function verified({ disk, to }: CopyOptions, files: readonly FileToCopy[])
     });
   }
   return {
-    bytes: files.reduce((total, { bytes }) => total + bytes, 0),
+    bytes: files.reduce((total, file) => total + sizeOf(disk, file.to), 0),
     segments: segmentOrdinals(disk, directories.logDirectory).length,
     commands,
     lastAtMs: end?.lastStamp.atMs ?? 0,

@@ -6,15 +6,8 @@ import { join } from 'node:path';
 import type { Disk } from '../lib/disk.ts';
 import { CheckpointBroken, checkpointFileName, checkpointOrdinals, readCheckpoint } from './checkpoint.ts';
 import { LogDamaged } from './errors.ts';
-import { cutTail, setAside } from './recovery.ts';
-import {
-  type ReplayProgress,
-  readHeader,
-  replay,
-  type SegmentEnd,
-  segmentOrdinals,
-  type Visit,
-} from './replay.ts';
+import { cutTail, replayJudged, setAside } from './recovery.ts';
+import { type ReplayProgress, readHeader, type SegmentEnd, segmentOrdinals, type Visit } from './replay.ts';
 import { recordsAfter, SegmentScan } from './scan.ts';
 import { ordinalOf, segmentFileName } from './segment.ts';
 import { readMark, removeMark } from './shutdown-mark.ts';
@@ -55,21 +48,9 @@ export async function verify(options: InspectOptions, visit: Visit = () => {}): 
     visit(record);
   };
   try {
-    const read = await replay({ disk, directory: logDirectory, after: firstEnd(options), onProgress }, count);
+    const after = firstEnd(options);
+    const read = await replayJudged({ disk, directory: logDirectory, after, onProgress }, count);
     end = read.end;
-    const mark = readMark(disk, logDirectory);
-    const sequence = end?.lastStamp.sequence ?? 0;
-    if (mark !== undefined && sequence < mark) {
-      const message = `the log ends with record ${sequence}, and was closed in order with record ${mark}`;
-      const segment = segmentFileName(end?.ordinal ?? 1);
-      return {
-        commands,
-        end,
-        checkpoints,
-        tornTail: undefined,
-        damage: { segment, offset: end?.lengthBytes ?? 0, message },
-      };
-    }
     const { tail } = read;
     const tornTail = tail.type === 'clean' ? undefined : `${tail.name}: ${tail.reason}`;
     return { commands, end, checkpoints, tornTail, damage: undefined };
@@ -96,22 +77,23 @@ export async function planRepair(options: InspectOptions): Promise<RepairPlan | 
   const after = newestUsable(options);
   let sequence = after?.lastStamp.sequence ?? 0;
   try {
-    const { end } = await replay({ disk, directory: logDirectory, after }, ({ stamp }) => {
+    await replayJudged({ disk, directory: logDirectory, after }, ({ stamp }) => {
       sequence = stamp.sequence;
     });
-    const mark = readMark(disk, logDirectory);
-    if (mark === undefined || sequence >= mark) return undefined;
-    const message = `the log ends with record ${sequence}, and was closed in order with record ${mark}`;
-    const damage = { segment: segmentFileName(end?.ordinal ?? 1), offset: end?.lengthBytes ?? 0, message };
-    return { damage, cutAt: damage.offset, setAside: [], lostCommands: mark - sequence };
+    return undefined;
   } catch (error) {
     if (!(error instanceof LogDamaged)) throw error;
     const { segment, offset, message } = error;
     const ordinal = ordinalOf(segment) ?? 0;
     const later = segmentOrdinals(disk, logDirectory).filter((other) => other > ordinal);
-    const lostCommands =
+    const readable =
       readableAfter(options, ordinal, offset, sequence) +
       later.reduce((sum, other) => sum + recordsIn(options, other), 0);
+    // Where the log just ends too early, the mark of its clean shutdown tells how many there were.
+    const path = join(logDirectory, segment);
+    const endsThere = !disk.list(logDirectory).includes(segment) || fileSize(disk, path) <= offset;
+    const mark = endsThere ? readMark(disk, logDirectory) : undefined;
+    const lostCommands = mark === undefined ? readable : Math.max(readable, mark - sequence);
     return {
       damage: { segment, offset, message },
       cutAt: offset,

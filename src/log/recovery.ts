@@ -33,8 +33,16 @@ export interface Recovery extends ReplayEnd {
   readonly mended: readonly string[];
 }
 
-/** Hands every command of the log to `visit`, in order, and leaves its files ready for appending. */
-export async function recover(options: ReplayOptions, visit: Visit): Promise<Recovery> {
+/**
+ * Hands every command of the log to `visit`, in order, and judges by the table above what stands at its end; changes
+ * nothing. Whoever wants to know whether a log is whole asks this, so that all come to what a start comes to.
+ *
+ * @throws LogDamaged where a start refuses the log
+ */
+export async function replayJudged(
+  options: ReplayOptions,
+  visit: Visit,
+): Promise<ReplayEnd & { readonly mark: number | undefined }> {
   const { disk, directory } = options;
   const mark = readMark(disk, directory);
   const read = await replay(options, visit);
@@ -46,11 +54,23 @@ export async function recover(options: ReplayOptions, visit: Visit): Promise<Rec
     throw new LogDamaged(name, end?.lengthBytes ?? 0, sentence);
   }
   if (tail.type === 'bad' && seed !== undefined) refuseDurable(options, tail, seed, sequence);
+  return { ...read, mark };
+}
+
+/** Hands every command of the log to `visit`, in order, and leaves its files ready for appending. */
+export async function recover(options: ReplayOptions, visit: Visit): Promise<Recovery> {
+  const { disk, directory } = options;
+  const { mark, ...read } = await replayJudged(options, visit);
+  const { tail, end } = read;
   removeLeftovers(disk, directory);
   removeMark(disk, directory);
   // Also where there is no segment yet: what was removed here must not come back.
   disk.syncDirectory(directory);
-  return { ...read, mended: mend(disk, directory, tail), cleanShutdown: mark === sequence };
+  return {
+    ...read,
+    mended: mend(disk, directory, tail),
+    cleanShutdown: mark === (end?.lastStamp.sequence ?? 0),
+  };
 }
 
 function mend(disk: Disk, directory: string, tail: Tail): string[] {

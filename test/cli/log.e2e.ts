@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anEvent, openTestEngine } from '../support/engine.ts';
@@ -87,6 +87,40 @@ describe('foreshock log', () => {
     expect(start.code).toBe(1);
     expect(start.stderr).toMatch(/segment-00000002\.log is damaged at byte \d+/);
     expect(start.stderr).toContain('foreshock log repair');
+  });
+
+  it('after a crash calls damaged what a start refuses: verify, repair and backup alike', async () => {
+    const directory = temporaryDirectory();
+    copies.push(directory);
+    const engine = await openTestEngine(directory);
+    const { tenantId, agentId } = await engine.newTenant('default');
+    const record = () => engine.submit({ type: 'record-events', tenantId, agentId, events: [anEvent()] });
+    for (let n = 0; n < 20; n += 1) await record();
+    // A sync later, what follows says that this is durable.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    for (let n = 0; n < 5; n += 1) await record();
+    await engine.close();
+    rmSync(join(directory, 'log', 'clean-shutdown'));
+    const last = segments(directory).length - 1;
+    const name = segments(directory)[last] ?? '';
+    damage(directory, last, 200);
+    await expect(openTestEngine(directory)).rejects.toThrow(/it was durable, and record \d+ follows it/);
+    for (const [command, args] of [
+      ['verify', []],
+      ['stat', []],
+      ['repair', []],
+    ] as const) {
+      const said = await log(directory, command, ...args);
+      expect({ command, code: said.code }).toEqual({ command, code: 1 });
+      expect(said.stdout + said.stderr).toContain(name);
+    }
+    const to = join(temporaryDirectory(), 'backup');
+    copies.push(to);
+    const backup = await foreshock('backup', to, '--data-dir', directory);
+    expect(backup).toMatchObject({ code: 1, stderr: expect.stringContaining(name) });
+    expect((await log(directory, 'repair', '--yes')).code).toBe(0);
+    expect((await log(directory, 'verify')).code).toBe(0);
+    await (await openTestEngine(directory)).close();
   });
 
   it('says what a repair costs before it does it, and keeps what it cuts', async () => {
