@@ -1,10 +1,16 @@
 /** The alert: firing until its tool says that it is resolved, and again where it comes back. */
 import { assign, initialTransition, type SnapshotFrom, setup, transition } from 'xstate';
-import type { Alert, Candidate } from '../domain/alert.ts';
+import type { Alert, AlertMatch, Candidate } from '../domain/alert.ts';
+
+/** What was found out about an alert; a match of null leaves the one there was. */
+export interface Finding {
+  readonly match: AlertMatch | null;
+  readonly candidates: readonly Candidate[];
+}
 
 export type AlertEvent =
-  | { readonly type: 'fired'; readonly candidates: readonly Candidate[] }
-  | { readonly type: 'correlated'; readonly candidates: readonly Candidate[] }
+  | ({ readonly type: 'fired' } & Finding)
+  | ({ readonly type: 'correlated' } & Finding)
   | { readonly type: 'resolved'; readonly atMs: number };
 
 const machine = setup({
@@ -15,6 +21,7 @@ const machine = setup({
       resolvedAtMs: null,
       isSettled: false,
       candidates: ({ context, event }) => (event.type === 'fired' ? event.candidates : context.candidates),
+      match: ({ context, event }) => (event.type === 'fired' && event.match) || context.match,
     }),
     resolve: assign({
       status: 'resolved',
@@ -24,6 +31,7 @@ const machine = setup({
       isSettled: true,
       candidates: ({ context, event }) =>
         event.type === 'correlated' ? event.candidates : context.candidates,
+      match: ({ context, event }) => (event.type === 'correlated' && event.match) || context.match,
     }),
   },
 }).createMachine({

@@ -10,7 +10,8 @@ import { cut } from '../lib/text.ts';
 
 /** Lengths in UTF-16 units. What is longer is cut, but for keys and URLs, which mean nothing when cut. */
 export const PAYLOAD_LIMITS = {
-  alerts: 1000,
+  /** As many as a body of --max-webhook-body-bytes can hold, unless that is made very large. */
+  alerts: 10_000,
   entities: 32,
   /** Also of the keys of deliveries. */
   keyLength: LIMITS.toolDeliveryIdLength,

@@ -1,5 +1,5 @@
 /** The alerts of a tenant, in the order in which they came. */
-import { AlertActor } from '../actors/alert.ts';
+import { AlertActor, type Finding } from '../actors/alert.ts';
 import type { Alert } from '../domain/alert.ts';
 import type { AlertId, IntegrationId } from '../domain/ids.ts';
 
@@ -32,15 +32,15 @@ export class AlertBook {
     return actor;
   }
 
-  fire(actor: AlertActor, candidates: Alert['candidates']): void {
-    actor.send({ type: 'fired', candidates });
+  fire(actor: AlertActor, finding: Finding): void {
+    actor.send({ type: 'fired', ...finding });
     const { integrationId, key, id } = actor.context;
     this.#firing.set(nameOf(integrationId, key), id);
     this.unsettled.add(id);
   }
 
-  settle(actor: AlertActor, candidates: Alert['candidates']): void {
-    actor.send({ type: 'correlated', candidates });
+  settle(actor: AlertActor, finding: Finding): void {
+    actor.send({ type: 'correlated', ...finding });
     this.unsettled.delete(actor.context.id);
   }
 

@@ -59,14 +59,31 @@ function changeAlert(
     if (firing !== undefined) tenant.alerts.resolve(firing, change.endedAtMs);
     return;
   }
-  // Told again of what fires already.
-  if (firing !== undefined) return;
-  const { alertId: id, key, title, severity, url, startedAtMs, entities, match, candidates } = change;
+  const {
+    alertId: id,
+    key,
+    title,
+    severity,
+    url,
+    startedAtMs,
+    serviceHints,
+    entities,
+    match,
+    candidates,
+  } = change;
+  if (firing !== undefined) {
+    // Told again of what fires already: news only where its service was not known, and now is.
+    if (firing.context.match.type === 'matched' || match.type === 'unmatched') return;
+    tenant.alerts.settle(firing, { match, candidates });
+    wantNotes(tenant, integration, firing.context.id, key, atMs);
+    return;
+  }
   const known = tenant.alerts.alerts.get(id);
-  if (known !== undefined) tenant.alerts.fire(known, candidates);
+  if (known !== undefined) tenant.alerts.fire(known, { match, candidates });
   else {
     tenant.alerts.add({
-      ...{ id, integrationId, tool, key, title, severity, url, startedAtMs, entities, match, candidates },
+      ...{ id, integrationId, tool, key, title, severity, url, startedAtMs, serviceHints, entities },
+      ...{ match, candidates },
       status: 'firing',
       receivedAtMs: atMs,
       resolvedAtMs: null,
@@ -78,13 +95,15 @@ function changeAlert(
 
 export function correlateAlert(
   tenant: Tenant,
-  { alertId, candidates }: CorrelateAlert,
+  { alertId, match, candidates }: CorrelateAlert,
   { atMs }: Stamp,
 ): void {
   const alert = tenant.alerts.alerts.get(alertId);
   if (alert === undefined) return;
-  const isNews = JSON.stringify(alert.context.candidates) !== JSON.stringify(candidates);
-  tenant.alerts.settle(alert, candidates);
+  const before = alert.context;
+  const isNews =
+    JSON.stringify([before.match, before.candidates]) !== JSON.stringify([match ?? before.match, candidates]);
+  tenant.alerts.settle(alert, { match, candidates });
   const integration = tenant.integrations.get(alert.context.integrationId);
   if (!isNews || integration === undefined) return;
   const { key, receivedAtMs } = alert.context;

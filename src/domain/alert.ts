@@ -98,6 +98,8 @@ export interface Alert {
   readonly startedAtMs: number;
   readonly receivedAtMs: number;
   readonly resolvedAtMs: number | null;
+  /** Names its service may go by: kept, since a service may be known, or mapped, later than its alert. */
+  readonly serviceHints: readonly ServiceHint[];
   /** Resources it is about. */
   readonly entities: readonly string[];
   readonly match: AlertMatch;
@@ -117,6 +119,7 @@ export type AlertChange =
       readonly title: string;
       readonly severity: string | null;
       readonly url: string | null;
+      readonly serviceHints: readonly ServiceHint[];
       readonly entities: readonly string[];
       readonly match: AlertMatch;
       readonly candidates: readonly Candidate[];

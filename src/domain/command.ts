@@ -3,7 +3,7 @@
  * is nondeterministic about it (ids, tokens, key hashes); the log adds the rest, its sequence number and its
  * time. Applying the same commands to an empty state gives the same state, always.
  */
-import type { AlertChange, Candidate } from './alert.ts';
+import type { AlertChange, AlertMatch, Candidate } from './alert.ts';
 import type { ContextEvent } from './event.ts';
 import type { AgentId, AlertId, DeliveryId, IntegrationId, KeyId, OutboundId, TenantId } from './ids.ts';
 import type { Direction, IntegrationType } from './integration.ts';
@@ -150,6 +150,8 @@ export interface CorrelateAlert {
   readonly type: 'correlate-alert';
   readonly tenantId: TenantId;
   readonly alertId: AlertId;
+  /** Null leaves it as it was. */
+  readonly match: AlertMatch | null;
   readonly candidates: readonly Candidate[];
 }
 

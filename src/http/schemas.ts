@@ -138,8 +138,15 @@ function eventComplaint(body: unknown, error: z.ZodError): string {
 }
 
 function isMissing(body: unknown, field: string): boolean {
-  const value = memberOf(body, field);
+  return isAbsent(memberOf(body, field));
+}
+
+function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
+}
+
+function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => memberOf(value, String(key)), body);
 }
 
 function isFractionOrTooLong(body: unknown): boolean {
@@ -162,8 +169,8 @@ function complaint(body: unknown, error: z.ZodError): string {
       return `unknown field ${issue.keys.join(', ')}: only config can be updated`;
     case 'invalid_type':
       if (field === '') return 'the body must be a JSON object';
-      if (isMissing(body, field)) return `${field} is required`;
-      return `${field} must be ${issue.expected === 'int' ? 'an integer' : `a ${issue.expected}`}`;
+      if (isAbsent(valueAt(body, issue.path))) return `${field} is required`;
+      return `${field} must be ${issue.expected === 'int' ? 'an integer' : withArticle(issue.expected)}`;
     case 'invalid_value':
       return isMissing(body, field)
         ? `${field} is required`
@@ -186,4 +193,8 @@ function isPlainHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
   return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }

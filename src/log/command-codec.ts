@@ -5,8 +5,8 @@
  * renames keys such as `__proto__`.
  */
 import { Packr, RESERVE_START_SPACE, RESET_BUFFER_MODE } from 'msgpackr';
-import type { AlertChange, Candidate } from '../domain/alert.ts';
-import type { Command, CommandType, NewKey, RecordEvents } from '../domain/command.ts';
+import type { AlertChange, AlertMatch, Candidate } from '../domain/alert.ts';
+import type { Command, CommandType, CorrelateAlert, NewKey, RecordEvents } from '../domain/command.ts';
 import type { Submission } from '../domain/encoded-events.ts';
 import type { ContextEvent } from '../domain/event.ts';
 import { agentId, alertId, deliveryId, integrationId, keyId, outboundId, tenantId } from '../domain/ids.ts';
@@ -137,7 +137,13 @@ function fieldsOf(command: Exclude<Command, RecordEvents>): unknown[] {
       return [code, tenantId, integrationId, deliveryId, JSON.stringify(changes)];
     }
     case 'correlate-alert':
-      return [code, command.tenantId, command.alertId, JSON.stringify(command.candidates)];
+      return [
+        code,
+        command.tenantId,
+        command.alertId,
+        JSON.stringify(command.candidates),
+        matchJson(command),
+      ];
     case 'mark-agent-stale':
       return [code, command.tenantId, command.agentId, command.lastSeenAtMs];
     case 'start-attempt':
@@ -149,6 +155,10 @@ function fieldsOf(command: Exclude<Command, RecordEvents>): unknown[] {
       return [code, tenantId, integrationId, deliveryId, toolDeliveryId, bodyJson];
     }
   }
+}
+
+function matchJson({ match }: CorrelateAlert): string | null {
+  return match === null ? null : JSON.stringify(match);
 }
 
 function commandOf(fields: Fields): Command {
@@ -222,6 +232,7 @@ function commandOf(fields: Fields): Command {
         tenantId: tenant,
         alertId: alertId(fields.text()),
         candidates: fields.json<readonly Candidate[]>(),
+        match: fields.jsonOrNull<AlertMatch>(),
       };
     case CODES['mark-agent-stale']:
       return {

@@ -15,7 +15,7 @@ export interface CauseQuestion {
 /** Dependencies of dependencies are the farthest that correlation looks; each round brings one step of them. */
 const MAX_ROUNDS = 4;
 
-/** Alerts of one delivery ask about the same services: what was read for one serves the next. */
+/** Alerts of one delivery ask about the same services at the same time: what was read for one serves the next. */
 export class Causes {
   readonly #tenant: Tenant;
   readonly #options: PastEventsOptions;
@@ -35,7 +35,7 @@ export class Causes {
         question,
         {
           eventsOf: (name) => {
-            const events = this.#events.get(name);
+            const events = this.#events.get(`${question.startedAtMs} ${name}`);
             if (events === undefined) missing.add(name);
             return events ?? [];
           },
@@ -45,7 +45,9 @@ export class Causes {
       );
       if (missing.size === 0 || round === MAX_ROUNDS) return candidates.map(shortTexts);
       for (const name of missing) {
-        this.#events.set(name, await pastEventsOf(this.#tenant, name, this.#options));
+        const { startedAtMs } = question;
+        const events = await pastEventsOf(this.#tenant, name, startedAtMs, this.#options);
+        this.#events.set(`${startedAtMs} ${name}`, events);
         await this.#options.pause();
       }
     }

@@ -11,7 +11,7 @@ import { matchService } from '../alerting/matching.ts';
 import type { PendingDelivery } from '../commands/inbox.ts';
 import type { Pipeline } from '../commands/pipeline.ts';
 import type { State, Tenant } from '../commands/state.ts';
-import type { Alert, AlertChange, AlertSignal } from '../domain/alert.ts';
+import type { Alert, AlertChange, AlertMatch, AlertSignal, ServiceHint } from '../domain/alert.ts';
 import { alertIdOf } from '../domain/ids.ts';
 import type { Integration } from '../domain/integration.ts';
 import { configOf } from '../domain/integration-config.ts';
@@ -125,25 +125,25 @@ export class Inbound {
     const alertId = alertIdOf(integration.id, key, signal.startedAtMs);
     // A tool whose clock is ahead of ours cannot have seen what is still to come.
     const startedAtMs = Math.min(signal.startedAtMs ?? receivedAtMs, receivedAtMs);
-    const { serviceMap, lookbackMs } = configOf(integration);
-    const { servicesByName } = tenant;
-    const match = matchService(
-      serviceHints,
-      serviceMap,
-      (name) => servicesByName.has(name),
-      () => servicesByName.keys(),
-    );
-    const isKnown = tenant.alerts.firing(integration.id, key) !== undefined;
+    const match = matchIn(tenant, integration, serviceHints);
+    const known = tenant.alerts.firing(integration.id, key)?.context.match;
     const candidates =
-      match.type === 'unmatched' || isKnown
+      match.type === 'unmatched' || known?.type === 'matched'
         ? []
-        : await causes.of({ startedAtMs, serviceName: match.serviceName, entities, title }, lookbackMs);
-    return { type: 'fired', alertId, key, startedAtMs, title, severity, url, entities, match, candidates };
+        : await causes.of(
+            { startedAtMs, serviceName: match.serviceName, entities, title },
+            configOf(integration).lookbackMs,
+          );
+    const facts = { key, startedAtMs, title, severity, url, serviceHints, entities };
+    return { type: 'fired', alertId, ...facts, match, candidates };
   }
 
   async #settle(tenant: Tenant, alert: Alert): Promise<void> {
-    const { id, integrationId, match, startedAtMs, title, entities } = alert;
+    const { id, integrationId, startedAtMs, title, entities, serviceHints } = alert;
     const integration = tenant.integrations.get(integrationId)?.context;
+    // A service is known from its first event on, which may have come after the alert.
+    const isOpen = alert.match.type === 'unmatched' && integration !== undefined;
+    const match = isOpen ? matchIn(tenant, integration, serviceHints) : alert.match;
     const candidates =
       match.type === 'unmatched' || integration === undefined
         ? alert.candidates
@@ -151,7 +151,7 @@ export class Inbound {
             { startedAtMs, serviceName: match.serviceName, entities, title },
             configOf(integration).lookbackMs,
           );
-    await this.#submit({ type: 'correlate-alert', tenantId: tenant.id, alertId: id, candidates });
+    await this.#submit({ type: 'correlate-alert', tenantId: tenant.id, alertId: id, match, candidates });
   }
 
   #causes(tenant: Tenant): Causes {
@@ -173,6 +173,16 @@ export class Inbound {
       });
     });
   }
+}
+
+function matchIn(tenant: Tenant, integration: Integration, hints: readonly ServiceHint[]): AlertMatch {
+  const { servicesByName } = tenant;
+  return matchService(
+    hints,
+    configOf(integration).serviceMap,
+    (name) => servicesByName.has(name),
+    () => servicesByName.keys(),
+  );
 }
 
 function withoutDetails(change: AlertChange): AlertChange {

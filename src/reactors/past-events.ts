@@ -1,7 +1,7 @@
 /** The events that an alert is correlated with, read back from the log: a window forgets them when they expire. */
 import type { Tenant } from '../commands/state.ts';
 import type { PastEvent } from '../domain/alert.ts';
-import { type ContextEvent, timestampOf } from '../domain/event.ts';
+import { type ContextEvent, type EventType, isChange, timestampOf } from '../domain/event.ts';
 import { eventIdOf } from '../domain/ids.ts';
 import type { HistoryEntry } from '../windows/history.ts';
 
@@ -13,24 +13,32 @@ export interface PastEventsOptions {
   readonly pause: () => Promise<void>;
 }
 
-/** Of a service, the newest: what is older than so many others is not what changed just before. */
-const MAX_EVENTS = 2000;
+/**
+ * Of a service: changes, however many faults came since; and the faults that had been told of when the alert started
+ * or a little later, however many came after that.
+ */
+const MAX_CHANGES = 1000;
+const MAX_FAULTS = 1000;
+const FAULT_GRACE_MS = 5 * 60_000;
 /** Events read between two pauses: about a millisecond. */
 const SLICE = 200;
 
-/** The newest events of a service, whichever agents sent them, as far as retention goes. */
+/** Events of a service that may have to do with an alert, whichever agents sent them, as far as retention goes. */
 export async function pastEventsOf(
   tenant: Tenant,
-  serviceName: string,
+  service: string,
+  startedAtMs: number,
   { readEvents, nowMs, pause }: PastEventsOptions,
 ): Promise<readonly PastEvent[]> {
-  const filter = { service: serviceName, vendor: null, eventType: null };
-  const entries: HistoryEntry[] = [];
-  for (const { history } of tenant.agents.values()) {
-    if (history.holds(serviceName)) entries.push(...history.page(filter, 0, MAX_EVENTS, nowMs).entries);
-  }
-  entries.sort((a, b) => b.eventNumber - a.eventNumber);
-  const newest = entries.slice(0, MAX_EVENTS);
+  const changes = { service, untilMs: nowMs, wanted: isChange, limit: MAX_CHANGES };
+  const untilMs = startedAtMs + FAULT_GRACE_MS;
+  const faults = { service, untilMs, wanted: (type: EventType) => !isChange(type), limit: MAX_FAULTS };
+  const newest = [changes, faults].flatMap((request) => {
+    const found = [...tenant.agents.values()].flatMap(({ history }) => history.newestUntil(request));
+    return found.sort((a, b) => b.eventNumber - a.eventNumber).slice(0, request.limit);
+  });
+  // In the order of the log: what stands together is read together.
+  newest.sort((a, b) => b.eventNumber - a.eventNumber);
   const events: PastEvent[] = [];
   for (let start = 0; start < newest.length; start += SLICE) {
     if (start > 0) await pause();

@@ -25,6 +25,13 @@ export interface HistoryEntry {
   readonly index: number;
 }
 
+export interface NewestRequest {
+  readonly service: string;
+  readonly untilMs: number;
+  readonly wanted: (type: EventType) => boolean;
+  readonly limit: number;
+}
+
 export interface HistoryPage {
   /** All that match, on this page or not. */
   readonly total: number;
@@ -157,9 +164,23 @@ export class AgentHistory {
     return { total, entries };
   }
 
-  /** Whether there is an event of a service; one that is past retention may still count. */
-  holds(service: string): boolean {
-    return this.#services.indexOf(service) !== undefined;
+  /** The newest events of a service that had been received by `untilMs` and are of a type that is `wanted`. */
+  newestUntil({ service, untilMs, wanted, limit }: NewestRequest): HistoryEntry[] {
+    const memory = this.#memory;
+    const number = this.#services.indexOf(service);
+    const entries: HistoryEntry[] = [];
+    if (number === undefined) return entries;
+    for (let n = this.#blocks.length - 1; n >= this.#firstBlock && entries.length < limit; n -= 1) {
+      const block = this.#blocks[n] ?? 0;
+      if (memory.receivedAtMs(block, 0) > untilMs) continue;
+      const first = this.#firstIn(block);
+      for (let at = memory.count(block) - 1; at >= first && entries.length < limit; at -= 1) {
+        if (memory.service(block, at) !== number || memory.receivedAtMs(block, at) > untilMs) continue;
+        if (wanted(EVENT_TYPES[memory.type(block, at)] ?? EVENT_TYPES[0]))
+          entries.push(entryOf(memory.entry(block, at)));
+      }
+    }
+    return entries;
   }
 
   /** The names of services in the history, sorted by code unit. */

@@ -165,6 +165,7 @@ class Life {
                 title: key,
                 severity: null,
                 url: null,
+                serviceHints: [{ source: 's', name: 'api' }],
                 entities: ['e'],
                 candidates: [this.#candidate(owner)],
               },
@@ -179,7 +180,8 @@ class Life {
       case 'correlate': {
         const alert: AlertId = at([...tenant.alerts.alerts.keys()], pick) ?? alertId('none');
         const candidates = pick % 2 === 0 ? [] : [this.#candidate(owner)];
-        return { type: 'correlate-alert', tenantId, alertId: alert, candidates };
+        const match = pick % 3 === 0 ? null : ({ type: 'unmatched', reason: `${pick}` } as const);
+        return { type: 'correlate-alert', tenantId, alertId: alert, match, candidates };
       }
       case 'start':
         return { type: 'start-attempt', tenantId, outboundId: outbound };

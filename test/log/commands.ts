@@ -78,6 +78,7 @@ const byType: { readonly [T in CommandType]: fc.Arbitrary<Extract<Command, { typ
     type: fc.constant('correlate-alert'),
     tenantId: tenant,
     alertId: text.map(alertId),
+    match: fc.option(plain({ type: fc.constant('unmatched'), reason: text })),
     candidates: fc.constant([]),
   }),
   'mark-agent-stale': plain({

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIntegration, raiseAlert, register, sendEvent } from '../http/operations.ts';
 import { type FakePagerDuty, startFakePagerDuty } from '../support/fake-pagerduty.ts';
-import { bodyOf, type Tenant, TestServer } from '../support/http.ts';
+import { bodyOf, eventBody, type Tenant, TestServer } from '../support/http.ts';
 import { eventually } from '../support/site.ts';
 
 let pagerDuty: FakePagerDuty;
@@ -46,6 +46,51 @@ describe('an incident of PagerDuty', () => {
       candidates: [{ reasons: expect.arrayContaining(['same_service', 'still_live']) }],
       deliveries: [{ kind: 'note', state: 'delivered' }],
     });
+  });
+});
+
+describe('an alert', () => {
+  const detail = async (id: string) => bodyOf(await server.http.get(`/v1/alerts/${id}`, tenant.readOnly));
+
+  it('shows the deploy before it through a flood of symptoms, also when it comes late', async () => {
+    const service_name = 'flooded';
+    const deployedAt = new Date(Date.now() - 10 * 60_000).toISOString();
+    await sendEvent(server, tenant.ingest, { service_name, timestamp: deployedAt, new_value: 'v2' });
+    const flood = Array.from({ length: 2100 }, (_, n) =>
+      eventBody({ service_name, event_type: 'saturation', entity: `pod-${n}`, confidence: 0.9 }),
+    );
+    await server.http.post('/v1/events/batch', tenant.ingest, flood);
+    const made = await createIntegration(server, tenant.readOnly, {
+      type: 'pagerduty',
+      direction: 'inbound',
+    });
+    for (const minutesAgo of [0, 8]) {
+      const created_at = new Date(Date.now() - minutesAgo * 60_000).toISOString();
+      const facts = { service: { summary: service_name }, created_at };
+      const id = await raiseAlert(server, tenant, made, `PFLOOD${minutesAgo}`, facts);
+      expect(await detail(id)).toMatchObject({ candidates: expect.any(Array) });
+      const [first] = ((await detail(id)) as { candidates: { event: { event_type: string } }[] }).candidates;
+      expect(first?.event.event_type).toBe('deploy');
+    }
+  });
+
+  it('whose service was not known finds it when it is told of again', async () => {
+    const made = await createIntegration(server, tenant.readOnly, {
+      type: 'pagerduty',
+      direction: 'inbound',
+    });
+    const facts = { service: { summary: 'newborn' } };
+    const id = await raiseAlert(server, tenant, made, 'PNEWBORN', facts);
+    expect(await detail(id)).toMatchObject({ service: null, unmatched_reason: expect.any(String) });
+    await sendEvent(server, tenant.ingest, { service_name: 'newborn', timestamp: '2026-08-22T10:00:00Z' });
+    const data = { id: 'PNEWBORN', type: 'incident', title: 'x', ...facts };
+    const body = { event: { id: 'another-event', event_type: 'incident.triggered', data } };
+    await server.http.post(`/webhooks/pagerduty/${made.token}`, undefined, body);
+    await eventually('it has its service', 3000, async () => {
+      const { service } = (await detail(id)) as { service: string | null };
+      return service === 'newborn';
+    });
+    expect(await detail(id)).toMatchObject({ unmatched_reason: null, candidate_count: 1 });
   });
 });
 

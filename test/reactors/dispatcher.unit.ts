@@ -38,7 +38,7 @@ describe('a note', () => {
     await site.correlate(alert, 4);
     await site.look();
     await site.engine.submit({
-      ...{ type: 'correlate-alert', tenantId: site.tenantId, alertId: alert },
+      ...{ type: 'correlate-alert', tenantId: site.tenantId, alertId: alert, match: null },
       candidates:
         site.engine.state.tenants.get(site.tenantId)?.alerts.alerts.get(alert)?.context.candidates ?? [],
     });

@@ -161,7 +161,15 @@ export class Dispatching {
     startedAtMs = this.engine.clock.now(),
   ): Promise<AlertId> {
     const alertId = alertIdOf(integration, key, startedAtMs);
-    const facts = { key, startedAtMs, title: `incident ${key}`, severity: null, url: null, entities: [] };
+    const facts = {
+      key,
+      startedAtMs,
+      title: `incident ${key}`,
+      severity: null,
+      url: null,
+      serviceHints: [],
+      entities: [],
+    };
     const match = {
       type: 'matched',
       serviceName: 'checkout-api',
@@ -187,7 +195,13 @@ export class Dispatching {
       ...{ timestampMs: atMs, receivedAtMs: atMs, expiresAtMs: atMs + ttlSeconds * 1000 },
     };
     const candidates = [{ event, minutesBefore, score: 0.9, reasons: [], occurrences: 1 }];
-    await this.engine.submit({ type: 'correlate-alert', tenantId: this.tenantId, alertId, candidates });
+    await this.engine.submit({
+      type: 'correlate-alert',
+      tenantId: this.tenantId,
+      alertId,
+      match: null,
+      candidates,
+    });
   }
 
   /** What an integration has sent and is to send, the oldest first. */

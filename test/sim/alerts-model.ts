@@ -21,7 +21,7 @@ type Change = Of<'process-delivery'>['changes'][number];
 type Fired = Extract<Change, { type: 'fired' }>;
 
 interface ModelAlert {
-  readonly fired: Fired;
+  fired: Fired;
   readonly integrationId: IntegrationId;
   readonly tool: string;
   readonly receivedAtMs: number;
@@ -196,11 +196,18 @@ export class AlertsModel {
       if (firing !== undefined) Object.assign(firing, { status: 'resolved', resolvedAtMs: change.endedAtMs });
       return;
     }
-    if (firing !== undefined) return;
     const { alertId, candidates, key } = change;
+    if (firing !== undefined) {
+      if (firing.fired.match.type === 'matched' || change.match.type === 'unmatched') return;
+      Object.assign(firing, { fired: { ...firing.fired, match: change.match }, candidates });
+      this.#wantNotes(integration, firing.fired.alertId, key, atMs, () => true);
+      return;
+    }
     const known = this.alerts.get(alertId);
-    if (known !== undefined) Object.assign(known, { status: 'firing', resolvedAtMs: null, candidates });
-    else {
+    if (known !== undefined) {
+      const fired = { ...known.fired, match: change.match };
+      Object.assign(known, { status: 'firing', resolvedAtMs: null, candidates, fired });
+    } else {
       this.alerts.set(alertId, {
         ...{ fired: change, integrationId, tool: integration.type, receivedAtMs: atMs, candidates },
         ...{ status: 'firing', resolvedAtMs: null },
@@ -209,11 +216,13 @@ export class AlertsModel {
     this.#wantNotes(integration, alertId, key, atMs, () => true);
   }
 
-  #correlate({ alertId, candidates }: Of<'correlate-alert'>, atMs: number): void {
+  #correlate({ alertId, match, candidates }: Of<'correlate-alert'>, atMs: number): void {
     const alert = this.alerts.get(alertId);
     if (alert === undefined) return;
-    const isNews = JSON.stringify(alert.candidates) !== JSON.stringify(candidates);
-    alert.candidates = candidates;
+    const fired = { ...alert.fired, match: match ?? alert.fired.match };
+    const isNews =
+      JSON.stringify([alert.fired.match, alert.candidates]) !== JSON.stringify([fired.match, candidates]);
+    Object.assign(alert, { fired, candidates });
     const integration = this.#integrations.get(alert.integrationId);
     if (!isNews || integration === undefined) return;
     this.#wantNotes(integration, alertId, alert.fired.key, atMs, (told) => {

@@ -137,7 +137,14 @@ export class Workload {
       case 'correlate': {
         const [alert] = this.#anyOf(model.alertsOf(tenantId).alerts) ?? [];
         const candidates = Array.from({ length: random.below(3) }, () => this.#candidate(tenantId));
-        return { type: 'correlate-alert', tenantId, alertId: alert ?? alertId('no alert'), candidates };
+        const match = random.chance(0.5) ? null : this.#match();
+        return {
+          type: 'correlate-alert',
+          tenantId,
+          alertId: alert ?? alertId('no alert'),
+          match,
+          candidates,
+        };
       }
       case 'stale': {
         const [agent, { lastSeenAtMs }] = this.#anyOf(model.alertsOf(tenantId).agents) ?? [
@@ -171,6 +178,14 @@ export class Workload {
     return things.size === 0 ? undefined : this.#random.pick([...things]);
   }
 
+  #match(): AlertMatch {
+    const matched = { source: 'labels.app', via: 'name', exact: false } as const;
+    return this.#random.pick<AlertMatch>([
+      { type: 'unmatched', reason: 'no such service' },
+      { type: 'matched', serviceName: this.#random.pick(SERVICES), ...matched },
+    ]);
+  }
+
   #change(tenantId: TenantId, integration: IntegrationId = this.#known()): AlertChange {
     const random = this.#random;
     const key = random.pick(INCIDENTS);
@@ -182,18 +197,10 @@ export class Workload {
         title: random.pick(TEXTS),
         severity: random.pick([null, 'P1']),
         url: null,
+        serviceHints: [{ source: 'labels.app', name: '__proto__' }],
         entities: ['__proto__'],
       },
-      match: random.pick<AlertMatch>([
-        { type: 'unmatched', reason: 'no such service' },
-        {
-          type: 'matched',
-          serviceName: random.pick(SERVICES),
-          source: 'labels.app',
-          via: 'name',
-          exact: false,
-        },
-      ]),
+      match: this.#match(),
       candidates: Array.from({ length: random.below(3) }, () => this.#candidate(tenantId)),
     };
   }
