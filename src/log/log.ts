@@ -14,6 +14,7 @@ import { type LoggedRecord, type ReplayOptions, readHeader, segmentOrdinals, typ
 import { segmentFileName } from './segment.ts';
 import { leaveMark } from './shutdown-mark.ts';
 import { type LogWriter, Tip, type TipOptions } from './tip.ts';
+import { type LogWalk, WalkPlaces } from './walk.ts';
 import { WriteThroughWriter } from './write-through.ts';
 
 export interface LogOptions extends TipOptions, Omit<ReplayOptions, 'throughOrdinal'> {
@@ -36,6 +37,7 @@ export class CommandLog implements LogWriter {
   readonly #tip: Tip;
   readonly #writer: LogWriter;
   readonly #reader: RecordReader;
+  readonly #places: WalkPlaces;
 
   private constructor({ disk, directory }: LogOptions, tip: Tip, writer: LogWriter) {
     this.#disk = disk;
@@ -43,6 +45,7 @@ export class CommandLog implements LogWriter {
     this.#tip = tip;
     this.#writer = writer;
     this.#reader = new RecordReader(disk, directory);
+    this.#places = new WalkPlaces(disk, directory);
   }
 
   /**
@@ -85,6 +88,11 @@ export class CommandLog implements LogWriter {
     return this.#reader.read(position);
   }
 
+  /** Reads on from a sequence number: whoever asks says how far, and must close it. */
+  walk(fromSequence: number): LogWalk {
+    return this.#places.walk(fromSequence);
+  }
+
   /**
    * Deletes sealed segments up to an ordinal whose last record is not younger than `untilMs`; answers how many.
    * Oldest first, so that a crash in between leaves no gap.
@@ -97,6 +105,7 @@ export class CommandLog implements LogWriter {
       // The next segment's first record is not older than this one's last.
       if (ordinal > throughOrdinal || next === undefined || this.#createdAtMs(next) > untilMs) break;
       this.#reader.forget(ordinal);
+      this.#places.forget(ordinal);
       this.#disk.remove(join(this.#directory, segmentFileName(ordinal)));
       deleted += 1;
     }

@@ -97,6 +97,19 @@ export class AgentHistory {
     return this.#end - low;
   }
 
+  /** The number of the first event of a record, by the record's position; undefined past retention. O(log n). */
+  firstNumberAt(position: number): number | undefined {
+    let low = this.#start;
+    let high = this.#end;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#position[middle] ?? 0) >= position) high = middle;
+      else low = middle + 1;
+    }
+    if (low === this.#end || this.#position[low] !== position) return undefined;
+    return (this.#eventNumber[low] ?? 0) - (this.#index[low] ?? 0);
+  }
+
   /** The matching events from `offset` on, newest first, `limit` of them at most. */
   page(filter: HistoryFilter, offset: number, limit: number, nowMs: number): HistoryPage {
     this.#trim(nowMs);
