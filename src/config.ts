@@ -30,6 +30,8 @@ export interface Settings {
   readonly maxBodyBytes: number;
   readonly maxBatchBytes: number;
   readonly maxWebhookBodyBytes: number;
+  /** Readers of the stream at the same time. */
+  readonly maxStreams: number;
   /** A log segment that has grown past this is sealed and the next begun. */
   readonly segmentBytes: number;
   /** A checkpoint is made when this many segments have been sealed since the last. */
@@ -52,6 +54,7 @@ export const DEFAULTS = {
   maxBodyBytes: 64 * 1024,
   maxBatchBytes: 16 * 1024 * 1024,
   maxWebhookBodyBytes: 1024 * 1024,
+  maxStreams: 5000,
   segmentBytes: 64 * 1024 * 1024,
   checkpointSegments: 4,
 } as const satisfies Settings;

@@ -22,6 +22,7 @@ import { LOG_ID_BYTES } from './log/segment.ts';
 import type { ReadRecord } from './queries/event-log.ts';
 import { describe, Queries } from './queries/queries.ts';
 import { Snapshots } from './snapshots/snapshots.ts';
+import { StreamHub } from './stream/hub.ts';
 
 export interface EngineOptions {
   readonly settings: Settings;
@@ -46,6 +47,7 @@ export interface Engine {
   readonly state: State;
   readonly pipeline: Pipeline;
   readonly queries: Queries;
+  readonly streams: StreamHub;
   readonly time: Pick<Clock, 'now'>;
   readonly readRecord: ReadRecord;
   /** The log was closed in order before. */
@@ -129,6 +131,19 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     agentStaleAfterMs: settings.agentStaleAfterSeconds * 1000,
   });
 
+  const streams = new StreamHub({
+    state,
+    pipeline,
+    walk: (fromSequence) => log.walk(fromSequence),
+    time,
+    clock,
+    scheduler,
+    agentStaleAfterMs: settings.agentStaleAfterSeconds * 1000,
+    maxStreams: settings.maxStreams,
+    onTrouble: options.onTrouble,
+  });
+  stops.push(() => streams.stop());
+
   const { makeCheckpoint } = options;
   const checkpointer =
     makeCheckpoint &&
@@ -154,6 +169,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     state,
     pipeline,
     queries,
+    streams,
     time,
     readRecord,
     replayed,

@@ -131,6 +131,7 @@ export async function startServer(
     stops.push(async () => {
       lifecycle.stopping();
       listener.stopAccepting();
+      engine.value.streams.stop();
       for (let waitedMs = 0; listener.inFlight > 0 && waitedMs < DRAIN_MS; waitedMs += DRAIN_POLL_MS) {
         await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
       }
@@ -150,6 +151,9 @@ function apiOf(engine: Late<Engine>, entropy: Entropy): Api {
     transcoder: new EventTranscoder(),
     get pipeline() {
       return engine.value.pipeline;
+    },
+    get streams() {
+      return engine.value.streams;
     },
     get queries() {
       return engine.value.queries;

@@ -30,6 +30,7 @@ interface ServeFlags {
   readonly pagerdutyEventsUrl: string;
   readonly maxBatchBytes: number;
   readonly maxWebhookBodyBytes: number;
+  readonly maxStreams: number;
   readonly segmentBytes: number;
   readonly checkpointSegments: number;
 }
@@ -117,6 +118,11 @@ export function serveCommand(): Command {
         .argParser(integer(1024, 16 * 1024 * 1024)),
     )
     .addOption(
+      option('--max-streams <number>', 'readers of the stream at the same time')
+        .default(DEFAULTS.maxStreams)
+        .argParser(integer(0, 100_000)),
+    )
+    .addOption(
       option('--segment-bytes <number>', 'size at which a log segment is sealed')
         .default(DEFAULTS.segmentBytes)
         .argParser(integer(4096, 4 * GIB - 1)),
@@ -160,6 +166,7 @@ function settingsOf(flags: ServeFlags): Settings {
     maxBodyBytes: flags.maxBodyBytes,
     maxBatchBytes: flags.maxBatchBytes,
     maxWebhookBodyBytes: flags.maxWebhookBodyBytes,
+    maxStreams: flags.maxStreams,
     segmentBytes: flags.segmentBytes,
     checkpointSegments: flags.checkpointSegments,
   };

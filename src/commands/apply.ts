@@ -105,11 +105,13 @@ export function apply(state: State, record: LoggedRecord): Outcome {
       finishAttempt(tenant, command, stamp);
       break;
   }
+  tenant.watcher?.applied(record);
   return APPLIED;
 }
 
 /** Not decoded to a command: only what has to be looked up becomes strings, and details stay bytes. */
-function recordEvents(state: State, cursor: EventCursor, { stamp, position }: LoggedRecord): Outcome {
+function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): Outcome {
+  const { stamp, position } = record;
   const tenant = state.tenants.get(cursor.tenantId);
   const agent = tenant?.agents.get(cursor.agentId);
   if (tenant === undefined || agent === undefined) return AGENT_NOT_REGISTERED;
@@ -145,6 +147,7 @@ function recordEvents(state: State, cursor: EventCursor, { stamp, position }: Lo
     });
   }
   seen(tenant, agent, atMs);
+  tenant.watcher?.applied(record);
   return APPLIED;
 }
 

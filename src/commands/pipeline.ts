@@ -64,10 +64,13 @@ export class Pipeline {
   #trouble: string | undefined;
   #cancelForgetting: () => void = () => {};
   #closed = false;
+  /** Number of the last command that was applied. */
+  appliedSequence: number;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
     const { log, scheduler, onFatal } = options;
+    this.appliedSequence = log.lastStamp.sequence;
     this.#queue = commitQueue(options.durability, {
       log,
       scheduler,
@@ -130,6 +133,7 @@ export class Pipeline {
     let outcome: Outcome;
     try {
       outcome = apply(this.#options.state, record);
+      this.appliedSequence = record.stamp.sequence;
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
       throw error;

@@ -7,12 +7,14 @@ import type { Rejection } from '../domain/rejection.ts';
 import type { EventTranscoder } from '../events/transcoder.ts';
 import type { Entropy } from '../lib/entropy.ts';
 import type { Found, Queries } from '../queries/queries.ts';
+import type { StreamHub } from '../stream/hub.ts';
 import type { Exchange } from './exchange.ts';
 import { json, type Response, type Status } from './responses.ts';
 
 export interface Api {
   readonly pipeline: Pipeline;
   readonly queries: Queries;
+  readonly streams: StreamHub;
   /** The active integration that has a webhook token. */
   integrationByToken(token: string): Integration | undefined;
   readonly entropy: Entropy;

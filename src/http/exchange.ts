@@ -4,7 +4,15 @@
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Rejection } from '../domain/rejection.ts';
-import { errorResponse, failure, type Headers, type Response, statusLine } from './responses.ts';
+import { EventStream } from './event-stream.ts';
+import {
+  errorResponse,
+  failure,
+  type Headers,
+  type Response,
+  STREAM_HEADERS,
+  statusLine,
+} from './responses.ts';
 
 export interface ExchangeOptions {
   readonly requestId: string;
@@ -22,6 +30,7 @@ export class Exchange {
   #open = true;
   #inCallback = true;
   #closeAfter = false;
+  #stream: EventStream | undefined;
 
   constructor(res: HttpResponse, options: ExchangeOptions) {
     this.#res = res;
@@ -31,6 +40,7 @@ export class Exchange {
     // First of all: without it, an exception in a handler would end the process.
     res.onAborted(() => {
       this.#open = false;
+      this.#stream?.aborted();
     });
   }
 
@@ -80,6 +90,19 @@ export class Exchange {
     this.answer(failure(this.#wantsJson, this.requestId));
   }
 
+  /** Begins an answer that goes on; undefined where there is nobody to write it to. Only in a step of ours. */
+  stream(): EventStream | undefined {
+    if (!this.#open) return undefined;
+    if (this.#isHead) {
+      this.answer({ status: 200, headers: STREAM_HEADERS, body: null });
+      return undefined;
+    }
+    this.#open = false;
+    this.#writeHead(200, STREAM_HEADERS);
+    this.#stream = new EventStream(this.#res);
+    return this.#stream;
+  }
+
   /** Closes the connection at once, whatever else stands in its buffer. */
   drop(): void {
     if (!this.#open) return;
@@ -90,13 +113,17 @@ export class Exchange {
   #write(response: Response): void {
     const res = this.#res;
     const { status, headers, body } = response;
-    res.writeStatus(statusLine(status)).writeHeader('X-Request-Id', this.requestId);
-    for (const [name, value] of headers) res.writeHeader(name, value);
+    this.#writeHead(status, headers);
     // Called with any argument, it would write a Content-Length of its own and leave the answer pending.
     if (status === 204 || this.#isHead) {
       if (this.#closeAfter) res.writeHeader('Connection', 'close');
       if (status !== 204) res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')));
       res.endWithoutBody();
     } else res.end(body ?? '', this.#closeAfter);
+  }
+
+  #writeHead(status: Response['status'], headers: Headers): void {
+    this.#res.writeStatus(statusLine(status)).writeHeader('X-Request-Id', this.requestId);
+    for (const [name, value] of headers) this.#res.writeHeader(name, value);
   }
 }

@@ -12,6 +12,8 @@ export interface RequestHead {
   readonly signature: string;
   /** X-Webhook-Id */
   readonly webhookId: string;
+  /** Last-Event-ID */
+  readonly lastEventId: string;
 }
 
 const ACCEPTS_JSON = /application\/(?:problem\+)?json\s*(?:[;,]|$)/i;
@@ -28,6 +30,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
   let contentLength = '';
   let signature = '';
   let webhookId = '';
+  let lastEventId = '';
   let hosts = 0;
   let lengths = 0;
   let encodings = 0;
@@ -50,7 +53,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
         if (name === 'authorization') {
           authorization = value;
           authorizations += 1;
-        }
+        } else if (name === 'last-event-id') lastEventId = value;
         break;
       case 14:
         if (name === 'content-length') {
@@ -78,6 +81,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
     contentLength: lengths === 0 ? undefined : Number(contentLength),
     signature,
     webhookId,
+    lastEventId,
   };
 }
 

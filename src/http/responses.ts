@@ -44,6 +44,12 @@ const JSON_HEADERS: Headers = [
   ['Content-Type', 'application/json'],
   ['Cache-Control', 'no-store'],
 ];
+/** Proxies are told not to gather what is to be seen as it comes. */
+export const STREAM_HEADERS: Headers = [
+  ['Content-Type', 'text/event-stream'],
+  ['Cache-Control', 'no-store'],
+  ['X-Accel-Buffering', 'no'],
+];
 const TEXT_HEADERS: Headers = [['Content-Type', 'text/plain; charset=utf-8']];
 const PROBLEM_HEADERS: Headers = [['Content-Type', 'application/problem+json']];
 

@@ -8,6 +8,11 @@ import { removeDirectory, temporaryDirectory } from '../support/server.ts';
 
 export type TableRoute = Pick<ReturnType<typeof routes>[number], 'method' | 'path' | 'access' | 'body'>;
 
+/** What it answers does not end: test/stream reads it. */
+export function isEndless({ path }: Pick<TableRoute, 'path'>): boolean {
+  return path === '/v1/stream';
+}
+
 export async function routeTable(): Promise<readonly TableRoute[]> {
   const directory = temporaryDirectory();
   const engine = await openTestEngine(directory);

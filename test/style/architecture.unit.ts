@@ -20,7 +20,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   outbound: ['domain', 'lib'],
   commands: ['log', 'events', 'actors', 'windows', 'timers', 'snapshots', 'domain', 'lib'],
   queries: ['commands', 'log', 'events', 'actors', 'windows', 'snapshots', 'domain', 'lib'],
-  http: ['commands', 'queries', 'alerting', 'events', 'domain', 'lib'],
+  // It tells of records as they are applied, or read back, in the words of the queries.
+  stream: ['commands', 'queries', 'log', 'events', 'domain', 'lib'],
+  http: ['commands', 'queries', 'stream', 'alerting', 'events', 'domain', 'lib'],
   reactors: ['commands', 'actors', 'alerting', 'outbound', 'windows', 'timers', 'domain', 'lib'],
   admin: ['commands', 'domain', 'lib'],
   client: ['domain', 'lib'],
