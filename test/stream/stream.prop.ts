@@ -113,7 +113,11 @@ const step = fc.oneof(
       }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('burst' as const), count: fc.nat(300) }) },
+  // Of long ones, more than is held in memory.
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('burst' as const), count: fc.nat(300), isLong: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constantFrom('heartbeat' as const, 'strangers' as const) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constantFrom('turn' as const, 'restart' as const) }) },
   {
@@ -172,7 +176,7 @@ describe.each(['write', 'fsync'] as const)('in %s mode', (durability: Durability
                 break;
               case 'burst':
                 for (let sent = 0; sent < each.count; sent += 1)
-                  send([{ service: sent % 3, eventType: sent % 2, isLong: false }]);
+                  send([{ service: sent % 3, eventType: sent % 2, isLong: each.isLong }]);
                 break;
               case 'heartbeat':
                 submit({ type: 'heartbeat', tenantId, agentId });
@@ -252,7 +256,7 @@ describe.each(['write', 'fsync'] as const)('in %s mode', (durability: Durability
           removeDirectory(directory);
         }
       }),
-      { numRuns: Number(process.env['FORESHOCK_STREAM_RUNS'] ?? 40) },
+      { numRuns: Number(process.env['FORESHOCK_STREAM_RUNS'] ?? 25) },
     );
   }, 120_000);
 });
