@@ -38,11 +38,11 @@ export class EventStream {
     return isPassedOn;
   }
 
-  /** Ends the answer, and the connection with it. */
+  /** Ends the answer. Asked to close the connection too, uWebSockets.js would write that header into the body. */
   end(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#res.cork(() => this.#res.end('', true));
+    this.#res.cork(() => this.#res.end());
   }
 
   close(): void {

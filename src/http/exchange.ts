@@ -115,9 +115,10 @@ export class Exchange {
     const { status, headers, body } = response;
     this.#writeHead(status, headers);
     // Called with any argument, it would write a Content-Length of its own and leave the answer pending.
-    if (status === 204 || this.#isHead) {
+    if (status === 204 || status === 304 || this.#isHead) {
       if (this.#closeAfter) res.writeHeader('Connection', 'close');
-      if (status !== 204) res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')));
+      if (status !== 204 && status !== 304)
+        res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')));
       res.endWithoutBody();
     } else res.end(body ?? '', this.#closeAfter);
   }

@@ -14,6 +14,8 @@ export interface RequestHead {
   readonly webhookId: string;
   /** Last-Event-ID */
   readonly lastEventId: string;
+  /** If-None-Match */
+  readonly ifNoneMatch: string;
 }
 
 const ACCEPTS_JSON = /application\/(?:problem\+)?json\s*(?:[;,]|$)/i;
@@ -31,6 +33,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
   let signature = '';
   let webhookId = '';
   let lastEventId = '';
+  let ifNoneMatch = '';
   let hosts = 0;
   let lengths = 0;
   let encodings = 0;
@@ -54,6 +57,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
           authorization = value;
           authorizations += 1;
         } else if (name === 'last-event-id') lastEventId = value;
+        else if (name === 'if-none-match') ifNoneMatch = value;
         break;
       case 14:
         if (name === 'content-length') {
@@ -82,6 +86,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
     signature,
     webhookId,
     lastEventId,
+    ifNoneMatch,
   };
 }
 

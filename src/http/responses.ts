@@ -1,13 +1,14 @@
 /** What answers look like: statuses, JSON, and the two forms of an error (plain text, RFC 9457). */
 import type { Rejection, RejectionKind } from '../domain/rejection.ts';
 
-export type Status = 200 | 201 | 202 | 204 | 400 | 401 | 403 | 404 | 405 | 413 | 415 | 500 | 503;
+export type Status = 200 | 201 | 202 | 204 | 304 | 400 | 401 | 403 | 404 | 405 | 413 | 415 | 500 | 503;
 
 const REASONS: { readonly [S in Status]: string } = {
   200: 'OK',
   201: 'Created',
   202: 'Accepted',
   204: 'No Content',
+  304: 'Not Modified',
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',

@@ -5,6 +5,7 @@ import * as agents from './agents.ts';
 import * as alerts from './alerts.ts';
 import type { Api } from './api.ts';
 import * as batch from './batch.ts';
+import { dashboardRoutes } from './dashboard.ts';
 import * as events from './events.ts';
 import { type Readiness, showHealth, showReadiness } from './health.ts';
 import * as integrations from './integrations.ts';
@@ -42,6 +43,7 @@ export interface BodyLimits {
 
 export function routes(api: Api, limits: BodyLimits, readiness: () => Readiness): Route[] {
   return [
+    ...dashboardRoutes(),
     { method: 'GET', path: '/healthz', access: 'public', body: 'none', handle: showHealth },
     {
       method: 'GET',

@@ -54,6 +54,11 @@ export class SseClient {
     }
   }
 
+  /** The answer came to its proper end, and was not cut off. */
+  get isComplete(): boolean {
+    return this.#response.complete;
+  }
+
   /** The entities of the events that came, once there are so many. */
   async entities(count: number): Promise<readonly unknown[]> {
     const events = () => this.parser.messages.filter(({ name }) => name === 'event');

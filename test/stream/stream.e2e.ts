@@ -242,6 +242,7 @@ describe('over a restart', () => {
       expect(await server.process.stop()).toBe(0);
       expect(performance.now() - sinceMs).toBeLessThan(3000);
       await client.until(({ ended }) => ended);
+      expect(client.isComplete).toBe(true);
 
       next = await startServer(server.process.dataDirectory);
       const again = await connect(next.port, tenant.readOnly, '', lastEventId);
