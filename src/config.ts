@@ -37,6 +37,8 @@ export interface Settings extends TenantCaps, RateLimits {
   readonly maxConnections: number;
   /** Who may read GET /metrics. */
   readonly metrics: MetricsAccess;
+  /** Readers of the stream at the same time. */
+  readonly maxStreams: number;
   /** A log segment that has grown past this is sealed and the next begun. */
   readonly segmentBytes: number;
   /** A checkpoint is made when this many segments have been sealed since the last. */
@@ -67,6 +69,7 @@ export const DEFAULTS = {
   rateLimitTenant: 0,
   rateLimitFailedAuth: 10,
   metrics: 'loopback',
+  maxStreams: 5000,
   segmentBytes: 64 * 1024 * 1024,
   checkpointSegments: 4,
 } as const satisfies Settings;

@@ -22,6 +22,7 @@ import { LOG_ID_BYTES } from './log/segment.ts';
 import type { ReadEvents } from './queries/event-log.ts';
 import { describe, Queries } from './queries/queries.ts';
 import { Snapshots } from './snapshots/snapshots.ts';
+import { StreamHub } from './stream/hub.ts';
 
 export interface EngineOptions {
   readonly settings: Settings;
@@ -53,6 +54,7 @@ export interface Engine {
   readonly state: State;
   readonly pipeline: Pipeline;
   readonly queries: Queries;
+  readonly streams: StreamHub;
   readonly time: Pick<Clock, 'now'>;
   readonly readEvents: ReadEvents;
   /** The log was closed in order before. */
@@ -142,6 +144,19 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     agentStaleAfterMs: settings.agentStaleAfterSeconds * 1000,
   });
 
+  const streams = new StreamHub({
+    state,
+    pipeline,
+    walk: (fromSequence) => log.walk(fromSequence),
+    time,
+    clock,
+    scheduler,
+    agentStaleAfterMs: settings.agentStaleAfterSeconds * 1000,
+    maxStreams: settings.maxStreams,
+    onTrouble: options.onTrouble,
+  });
+  stops.push(() => streams.stop());
+
   const { makeCheckpoint } = options;
   const checkpointer =
     makeCheckpoint &&
@@ -171,6 +186,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     state,
     pipeline,
     queries,
+    streams,
     time,
     readEvents,
     replayed,

@@ -7,6 +7,7 @@ import { checkSettings, type Settings } from './config.ts';
 import { type Engine, openEngine } from './engine.ts';
 import { EventTranscoder } from './events/transcoder.ts';
 import type { Api } from './http/api.ts';
+import { dashboardRoutes } from './http/dashboard.ts';
 import { listen } from './http/listener.ts';
 import { RateLimiter } from './http/rate-limiter.ts';
 import { routes } from './http/routes.ts';
@@ -91,10 +92,13 @@ export async function startServer(
     const listener = await listen({
       host: settings.host,
       port: settings.port,
-      routes: routes(api, settings, () => ({
-        unavailable: lifecycle.unavailable(),
-        trouble: engine.isSet ? engine.value.pipeline.trouble : undefined,
-      })),
+      routes: [
+        ...routes(api, settings, () => ({
+          unavailable: lifecycle.unavailable(),
+          trouble: engine.isSet ? engine.value.pipeline.trouble : undefined,
+        })),
+        ...dashboardRoutes(),
+      ],
       keys: {
         get: (hash) => engine.value.state.keysByHash.get(hash),
         revocations: () => engine.value.state.revocations,
@@ -162,6 +166,7 @@ export async function startServer(
     stops.push(async () => {
       lifecycle.stopping();
       listener.stopAccepting();
+      engine.value.streams.stop();
       for (let waitedMs = 0; listener.inFlight > 0 && waitedMs < DRAIN_MS; waitedMs += DRAIN_POLL_MS) {
         await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
       }
@@ -187,6 +192,9 @@ function apiOf(
     transcoder: new EventTranscoder(),
     get pipeline() {
       return engine.value.pipeline;
+    },
+    get streams() {
+      return engine.value.streams;
     },
     get queries() {
       return engine.value.queries;

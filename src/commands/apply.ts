@@ -108,6 +108,7 @@ export function apply(state: State, record: LoggedRecord): Outcome {
       finishAttempt(tenant, command, stamp);
       break;
   }
+  tenant.watcher?.applied(record);
   return APPLIED;
 }
 
@@ -154,6 +155,7 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
     });
   }
   seen(tenant, agent, atMs);
+  tenant.watcher?.applied(record);
   return APPLIED;
 }
 

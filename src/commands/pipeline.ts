@@ -70,10 +70,13 @@ export class Pipeline {
   #trouble: string | undefined;
   #cancelForgetting: () => void = () => {};
   #closed = false;
+  /** Number of the last command that was applied. */
+  appliedSequence: number;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
     const { log, scheduler, clock, onSync, onFatal } = options;
+    this.appliedSequence = log.lastStamp.sequence;
     this.#queue = commitQueue(options.durability, {
       log,
       scheduler,
@@ -157,6 +160,7 @@ export class Pipeline {
     let outcome: Outcome;
     try {
       outcome = apply(this.#options.state, record);
+      this.appliedSequence = record.stamp.sequence;
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
       throw error;

@@ -8,6 +8,7 @@ import type { ServiceActor } from '../actors/service.ts';
 import type { AgentId, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
 import { sendsOf } from '../domain/integration-config.ts';
 import type { ApiKey } from '../domain/key.ts';
+import type { LoggedRecord } from '../log/replay.ts';
 import { type TimerHandle, TimerWheel } from '../timers/wheel.ts';
 import type { Chunk } from '../windows/arena.ts';
 import { AgentHistory } from '../windows/history.ts';
@@ -45,6 +46,14 @@ export interface Tenant {
   readonly outbox: Outbox;
   /** Integrations that want to be told of changes; an ingest asks for nothing but whether there are any. */
   changeListeners: readonly IntegrationActor[];
+  /** Whoever looks on; an ingest asks for nothing but whether there is somebody. */
+  watcher: RecordWatcher | undefined;
+}
+
+/** Is shown the records of a tenant as they have been applied, in their order. */
+export interface RecordWatcher {
+  /** The record's bytes are good only during the call. */
+  applied(record: LoggedRecord): void;
 }
 
 export interface StateLimits {
@@ -116,6 +125,7 @@ export class State {
       alerts: new AlertBook(),
       outbox: new Outbox(),
       changeListeners: [],
+      watcher: undefined,
     };
     this.tenants.set(id, tenant);
     this.tenantsByName.set(name, tenant);

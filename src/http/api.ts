@@ -9,6 +9,7 @@ import type { Entropy } from '../lib/entropy.ts';
 import type { Lister } from '../queries/lister.ts';
 import type { Listing } from '../queries/listing.ts';
 import type { Found, Queries } from '../queries/queries.ts';
+import type { StreamHub } from '../stream/hub.ts';
 import type { Exchange } from './exchange.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { json, type Response, type Status } from './responses.ts';
@@ -19,6 +20,7 @@ export interface Api {
   readonly pipeline: Pipeline;
   readonly queries: Queries;
   readonly lister: Lister;
+  readonly streams: StreamHub;
   /** The active integration that has a webhook token. */
   integrationByToken(token: string): Integration | undefined;
   readonly entropy: Entropy;
@@ -57,11 +59,5 @@ export function show(found: Found | Rejection, status: Status = 200): Response |
 
 /** Answers with a list: a short one at once, a long one when it is made. */
 export function replyWithList({ lister }: Api, exchange: Exchange, listing: Listing): void {
-  lister.ask(listing, (body) => {
-    try {
-      exchange.answer(json(200, body));
-    } catch (error) {
-      exchange.threw(error);
-    }
-  });
+  lister.ask(listing, (body) => exchange.guard(() => exchange.answer(json(200, body))));
 }

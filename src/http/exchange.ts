@@ -4,7 +4,15 @@
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Rejection } from '../domain/rejection.ts';
-import { errorResponse, failure, type Headers, type Response, statusLine } from './responses.ts';
+import { EventStream } from './event-stream.ts';
+import {
+  errorResponse,
+  failure,
+  type Headers,
+  type Response,
+  STREAM_HEADERS,
+  statusLine,
+} from './responses.ts';
 import type { RouteTraffic } from './traffic.ts';
 
 export interface ExchangeOptions {
@@ -28,6 +36,7 @@ export class Exchange {
   #open = true;
   #inCallback = true;
   #closeAfter = false;
+  #stream: EventStream | undefined;
 
   constructor(res: HttpResponse, options: ExchangeOptions) {
     this.#res = res;
@@ -40,6 +49,7 @@ export class Exchange {
     res.onAborted(() => {
       if (this.#open) this.#traffic.aborted += 1;
       this.#open = false;
+      this.#stream?.aborted();
     });
   }
 
@@ -82,6 +92,15 @@ export class Exchange {
     this.#inCallback = false;
   }
 
+  /** Runs a step whose failure is ours. */
+  guard(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.threw(error);
+    }
+  }
+
   /** What a step threw is our mistake, answered with 500. */
   threw(error: unknown): void {
     this.#onThrow(error, this.requestId);
@@ -101,6 +120,20 @@ export class Exchange {
     this.answer(errorResponse(rejection, this.#wantsJson, this.requestId, extra));
   }
 
+  /** Begins an answer that goes on; undefined where there is nobody to write it to. Only in a step of ours. */
+  stream(): EventStream | undefined {
+    if (!this.#open) return undefined;
+    if (this.#isHead) {
+      this.answer({ status: 200, headers: STREAM_HEADERS, body: null });
+      return undefined;
+    }
+    this.#open = false;
+    this.#traffic.answered(200, this.#begunAt);
+    this.#writeHead(200, STREAM_HEADERS);
+    this.#stream = new EventStream(this.#res);
+    return this.#stream;
+  }
+
   /** Closes the connection at once, whatever else stands in its buffer. */
   drop(): void {
     if (!this.#open) return;
@@ -111,17 +144,22 @@ export class Exchange {
   #write(response: Response): void {
     const res = this.#res;
     const { status, headers, body } = response;
+    this.#writeHead(status, headers);
+    // Called with any argument, it would write a Content-Length of its own and leave the answer pending.
+    if (status === 204 || status === 304 || this.#isHead) {
+      if (this.#closeAfter) res.writeHeader('Connection', 'close');
+      if (status !== 204 && status !== 304)
+        res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')));
+      res.endWithoutBody();
+    } else res.end(body ?? '', this.#closeAfter);
+  }
+
+  #writeHead(status: Response['status'], headers: Headers): void {
+    const res = this.#res;
     // One call for both: 0.1 µs instead of 0.4, for what is written comes to the same bytes.
     res.writeStatus(`${statusLine(status)}\r\nX-Request-Id: ${this.requestId}`);
     for (const header of headers) res.writeHeader(header[0], header[1]);
-    if (this.rateLimitHeaders !== undefined) {
-      for (const header of this.rateLimitHeaders) res.writeHeader(header[0], header[1]);
-    }
-    // Called with any argument, it would write a Content-Length of its own and leave the answer pending.
-    if (status === 204 || this.#isHead) {
-      if (this.#closeAfter) res.writeHeader('Connection', 'close');
-      if (status !== 204) res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')));
-      res.endWithoutBody();
-    } else res.end(body ?? '', this.#closeAfter);
+    if (this.rateLimitHeaders === undefined) return;
+    for (const header of this.rateLimitHeaders) res.writeHeader(header[0], header[1]);
   }
 }

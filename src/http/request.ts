@@ -14,6 +14,10 @@ export interface RequestHead {
   readonly webhookId: string;
   /** Idempotency-Key; of several, all of them, which is a key no more. */
   readonly idempotencyKey: string | undefined;
+  /** Last-Event-ID */
+  readonly lastEventId: string;
+  /** If-None-Match */
+  readonly ifNoneMatch: string;
 }
 
 const ACCEPTS_JSON = /application\/(?:problem\+)?json\s*(?:[;,]|$)/i;
@@ -31,6 +35,8 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
   let signature = '';
   let webhookId = '';
   let idempotencyKey: string | undefined;
+  let lastEventId = '';
+  let ifNoneMatch = '';
   let hosts = 0;
   let lengths = 0;
   let encodings = 0;
@@ -53,7 +59,8 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
         if (name === 'authorization') {
           authorization = value;
           authorizations += 1;
-        }
+        } else if (name === 'last-event-id') lastEventId = value;
+        else if (name === 'if-none-match') ifNoneMatch = value;
         break;
       case 14:
         if (name === 'content-length') {
@@ -87,6 +94,8 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
     signature,
     webhookId,
     idempotencyKey,
+    lastEventId,
+    ifNoneMatch,
   };
 }
 

@@ -1,13 +1,30 @@
 /** What answers look like: statuses, JSON, and the two forms of an error (plain text, RFC 9457). */
 import type { Rejection, RejectionKind } from '../domain/rejection.ts';
 
-export type Status = 200 | 201 | 202 | 204 | 400 | 401 | 403 | 404 | 405 | 413 | 415 | 422 | 429 | 500 | 503;
+export type Status =
+  | 200
+  | 201
+  | 202
+  | 204
+  | 304
+  | 400
+  | 401
+  | 403
+  | 404
+  | 405
+  | 413
+  | 415
+  | 422
+  | 429
+  | 500
+  | 503;
 
 export const REASONS: { readonly [S in Status]: string } = {
   200: 'OK',
   201: 'Created',
   202: 'Accepted',
   204: 'No Content',
+  304: 'Not Modified',
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -49,6 +66,12 @@ export interface Response {
 const JSON_HEADERS: Headers = [
   ['Content-Type', 'application/json'],
   ['Cache-Control', 'no-store'],
+];
+/** Proxies are told not to gather what is to be seen as it comes. */
+export const STREAM_HEADERS: Headers = [
+  ['Content-Type', 'text/event-stream'],
+  ['Cache-Control', 'no-store'],
+  ['X-Accel-Buffering', 'no'],
 ];
 const TEXT_HEADERS: Headers = [['Content-Type', 'text/plain; charset=utf-8']];
 const PROBLEM_HEADERS: Headers = [['Content-Type', 'application/problem+json']];

@@ -14,6 +14,7 @@ import { showMetrics } from './metrics.ts';
 import { isJsonType } from './request.ts';
 import type { Call, KeyCall, KeyRoute, RawCall, Route } from './route.ts';
 import * as services from './services.ts';
+import * as stream from './stream.ts';
 import * as webhooks from './webhooks.ts';
 
 type Handler = (api: Api, call: KeyCall) => void;
@@ -34,6 +35,7 @@ const KEY_ROUTES: readonly Line[] = [
   ['GET', '/v1/integrations/:id/deliveries', 'read-only', 'none', alerts.listDeliveries],
   ['GET', '/v1/alerts', 'read-only', 'none', alerts.listAlerts],
   ['GET', '/v1/alerts/:id', 'read-only', 'none', alerts.showAlert],
+  ['GET', '/v1/stream', 'read-only', 'none', stream.openStream],
 ];
 
 export interface RouteSettings {

@@ -67,6 +67,17 @@ export function eventsIn(bytes: Buffer, start: number): EventCursor | undefined 
   return bytes[start + 1] === RECORD_EVENTS_CODE ? new EventCursor(bytes, start) : undefined;
 }
 
+export function isOfType(type: CommandType, bytes: Buffer, start: number): boolean {
+  return bytes[start + 1] === CODES[type];
+}
+
+/** Whether a payload is a command of a tenant, whose id is given as bytes: every code takes one byte, every id one string. */
+export function isOfTenant(tenantId: Buffer, bytes: Buffer, start: number, end: number): boolean {
+  const at = bytes[start + 2] === 0xd9 ? start + 4 : start + 3;
+  const after = at + tenantId.length;
+  return after <= end && bytes.compare(tenantId, 0, tenantId.length, at, after) === 0;
+}
+
 /** The command in a payload. Throws where there is none, which a record whose CRC is right never shows. */
 export function decodeCommand(bytes: Buffer, start: number, end: number): Command {
   const cursor = eventsIn(bytes, start);

@@ -15,6 +15,7 @@ import { type LoggedRecord, type ReplayOptions, readHeader, segmentOrdinals, typ
 import { segmentFileName } from './segment.ts';
 import { leaveMark } from './shutdown-mark.ts';
 import { type LogWriter, Tip, type TipOptions } from './tip.ts';
+import { type LogWalk, WalkPlaces } from './walk.ts';
 import { WriteThroughWriter } from './write-through.ts';
 
 export interface LogOptions extends TipOptions, Omit<ReplayOptions, 'throughOrdinal'> {
@@ -39,6 +40,7 @@ export class CommandLog implements LogWriter {
   readonly #reader: RecordReader;
   /** Of segments that are written to no more. */
   readonly #sealedBytes = new Map<number, number>();
+  readonly #places: WalkPlaces;
 
   private constructor({ disk, directory }: LogOptions, tip: Tip, writer: LogWriter) {
     this.#disk = disk;
@@ -46,6 +48,7 @@ export class CommandLog implements LogWriter {
     this.#tip = tip;
     this.#writer = writer;
     this.#reader = new RecordReader(disk, directory);
+    this.#places = new WalkPlaces(disk, directory);
   }
 
   /**
@@ -106,6 +109,11 @@ export class CommandLog implements LogWriter {
     return this.#reader.readEvents(places);
   }
 
+  /** Reads on from a sequence number: whoever asks says how far, and must close it. */
+  walk(fromSequence: number): LogWalk {
+    return this.#places.walk(fromSequence);
+  }
+
   /**
    * Deletes sealed segments up to an ordinal whose last record is not younger than `untilMs`; answers how many.
    * Oldest first, so that a crash in between leaves no gap.
@@ -119,6 +127,7 @@ export class CommandLog implements LogWriter {
       if (ordinal > throughOrdinal || next === undefined || this.#createdAtMs(next) > untilMs) break;
       this.#reader.forget(ordinal);
       this.#sealedBytes.delete(ordinal);
+      this.#places.forget(ordinal);
       this.#disk.remove(join(this.#directory, segmentFileName(ordinal)));
       deleted += 1;
     }

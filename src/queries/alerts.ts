@@ -33,15 +33,16 @@ export function alertsPage(tenant: Tenant, { page, perPage, service, status }: A
   };
 }
 
+/** An alert and what may have caused it. */
+export function alertJson(tenantId: TenantId, alert: Alert): object {
+  return { ...summary(tenantId, alert), candidates: alert.candidates.map(candidateJson) };
+}
+
 export function alertDetail(tenant: Tenant, alert: Alert): object {
   const deliveries = tenant.outbox.latestFirst(
     ({ subject }) => subject.type === 'note' && subject.alertId === alert.id,
   );
-  return {
-    ...summary(tenant.id, alert),
-    candidates: alert.candidates.map(candidateJson),
-    deliveries: deliveries.map(deliveryJson),
-  };
+  return { ...alertJson(tenant.id, alert), deliveries: deliveries.map(deliveryJson) };
 }
 
 export function deliveriesOf(tenant: Tenant, integrationId: IntegrationId): string {
@@ -74,7 +75,7 @@ function summary(tenantId: TenantId, alert: Alert): object {
   };
 }
 
-function serviceNameOf(match: AlertMatch): string | null {
+export function serviceNameOf(match: AlertMatch): string | null {
   return match.type === 'matched' ? match.serviceName : null;
 }
 
@@ -102,7 +103,7 @@ function candidateJson({ event, minutesBefore, score, reasons, occurrences }: Ca
   };
 }
 
-function deliveryJson({ state, context }: DeliveryActor): object {
+export function deliveryJson({ state, context }: DeliveryActor): object {
   const isOver = state === 'delivered' || state === 'dead-lettered';
   return {
     id: context.id,

@@ -139,6 +139,30 @@ export class AgentHistory {
     return this.#appended - Math.max(this.#trimmed, this.#memory.ordinal(block) + at);
   }
 
+  /** The number of the first event of a record, by the record's position; undefined past retention. O(log n). */
+  firstNumberAt(position: number, nowMs: number): number | undefined {
+    // The last block that begins at or before it.
+    let low = this.#firstBlock;
+    let high = this.#blocks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#memory.entry(this.#blocks[middle] ?? 0, 0).position > position) high = middle;
+      else low = middle + 1;
+    }
+    // A batch may go on over several blocks: its first event is in the earliest of them.
+    for (let n = low - 1; n >= this.#firstBlock; n -= 1) {
+      const block = this.#blocks[n] ?? 0;
+      for (let at = this.#memory.count(block) - 1; at >= this.#firstIn(block); at -= 1) {
+        const entry = this.#memory.entry(block, at);
+        if (entry.position < position) return undefined;
+        // What is past retention may still be here, and is not told any more.
+        if (entry.receivedAtMs <= nowMs - this.#retentionMs) return undefined;
+        if (entry.position === position) return entry.eventNumber - entry.index;
+      }
+    }
+    return undefined;
+  }
+
   /** The matching events from `offset` on, newest first, `limit` of them at most. */
   page(filter: HistoryFilter, offset: number, limit: number, nowMs: number): HistoryPage {
     this.trim(nowMs, Number.POSITIVE_INFINITY);

@@ -4,6 +4,11 @@ import { tableOfRoutes } from '../support/description.ts';
 
 export type TableRoute = RouteLine;
 
+/** What it answers does not end: test/stream reads it. */
+export function isEndless({ path }: Pick<TableRoute, 'path'>): boolean {
+  return path === '/v1/stream';
+}
+
 export function routeTable(): readonly TableRoute[] {
   return tableOfRoutes();
 }

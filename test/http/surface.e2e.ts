@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectRefusal, type Headers, type Tenant, TestServer } from '../support/http.ts';
 import { rawRequest, withConnection } from '../support/raw-socket.ts';
 import { createIntegration, raiseAlert, register, sendEvent, serviceNamed } from './operations.ts';
-import { fill, type PathIds, routeTable } from './route-table.ts';
+import { fill, isEndless, type PathIds, routeTable } from './route-table.ts';
 
 const METHODS = [
   'GET',
@@ -21,7 +21,7 @@ const METHODS = [
 
 const table = routeTable();
 const paths = [...new Set(table.map(({ path }) => path))];
-const getPaths = table.filter(({ method }) => method === 'GET').map(({ path }) => path);
+const getPaths = table.filter((route) => route.method === 'GET' && !isEndless(route)).map(({ path }) => path);
 const guardedPaths = getPaths.filter((path) => path.startsWith('/v1/'));
 
 /** GET of such a path is that of another route, whose parameter it fits. */
@@ -209,6 +209,7 @@ describe('X-Request-Id', () => {
     for (const path of [...paths.map((each) => fill(each, ids)), '/nowhere']) {
       for (const method of ['GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST']) {
         for (const key of [undefined, tenant.ingest, tenant.readOnly]) {
+          if (method === 'GET' && key === tenant.readOnly && isEndless({ path })) continue;
           const answer = await onlyAnswer(method, path, lines, key);
           expect(answer.headers.get('x-request-id')).toMatch(/^[\w-]{1,64}$/);
           seen.add(answer.headers.get('x-request-id') ?? '');

@@ -16,7 +16,7 @@ import { type Engine, openEngine } from '../../src/engine.ts';
 import { ManualClock } from '../../src/lib/clock.ts';
 import { nodeDisk } from '../../src/lib/disk.ts';
 import { systemEntropy } from '../../src/lib/entropy.ts';
-import { eventLoop } from '../../src/lib/scheduler.ts';
+import { eventLoop, type Scheduler } from '../../src/lib/scheduler.ts';
 
 export const START_MS = Date.parse('2026-08-22T10:00:00Z');
 export const BASE_URL = 'http://foreshock.test';
@@ -34,12 +34,13 @@ export async function openTestEngine(
   settings: Partial<Settings> = {},
   clock: ManualClock = new ManualClock(START_MS),
   makeCheckpoint?: (task: CheckpointTask) => Promise<void>,
+  scheduler: Scheduler = eventLoop,
 ): Promise<TestEngine> {
   const engine = await openEngine({
     settings: { ...DEFAULTS, ...settings, dataDirectory },
     disk: nodeDisk,
     clock,
-    scheduler: eventLoop,
+    scheduler,
     entropy: systemEntropy,
     baseUrl: () => BASE_URL,
     onFatal: (error) => {

@@ -72,6 +72,40 @@ export const OPERATOR_OPERATIONS: Operations = {
     },
     refusals: { 404: 'not found' },
   },
+  'GET /v1/stream': {
+    id: 'openStream',
+    tag: 'Services',
+    summary: 'Read what changes, as it happens',
+    description:
+      'Server-Sent Events of everything that changes in the account. The id of each is where to go on: send it as Last-Event-ID. A reader that is too slow is cut off, and goes on from there; what the log has let go of is told by an event `reset`.',
+    query: [
+      { name: 'service', description: 'Only of this service.', schema: z.string(), example: 'checkout-api' },
+      { name: 'event_type', description: 'Only events of this type.', schema: z.string(), example: 'deploy' },
+    ],
+    headers: [
+      {
+        name: 'Last-Event-ID',
+        description: 'The id of the last event that was read.',
+        schema: z.string(),
+        example: '1204',
+      },
+    ],
+    answers: {
+      200: {
+        description: 'A stream that does not end by itself.',
+        headers: {
+          'Cache-Control': fixed('Cache-Control', 'It is of the moment.', 'no-store'),
+          'X-Accel-Buffering': fixed('X-Accel-Buffering', 'A proxy is to pass it on at once.', 'no'),
+        },
+        content: {
+          mediaType: 'text/event-stream',
+          schema: z.string(),
+          example: 'id: 1204\nevent: …\ndata: {…}\n\n',
+        },
+      },
+    },
+    refusals: { 400: 'event_type must be one of the event types', 503: 'too many streams are open' },
+  },
   'GET /openapi.json': {
     id: 'showDescription',
     tag: 'Operations',

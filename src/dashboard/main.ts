@@ -1,0 +1,112 @@
+/** The page: which view is shown, and when it is brought up to date. */
+import { storedKey, storeKey } from './api.ts';
+import { h, set, setText } from './dom.ts';
+import { begin, end } from './feed.ts';
+import { getValue, onChange } from './store.ts';
+import { addressOf, type Route, routeOf, type View } from './view.ts';
+import { agentView } from './views/agent.ts';
+import { agentsView } from './views/agents.ts';
+import { alertsView, alertView } from './views/alerts.ts';
+import { integrationsView } from './views/integrations.ts';
+import { loginView } from './views/login.ts';
+import { serviceView } from './views/service.ts';
+import { servicesView } from './views/services.ts';
+
+interface Section {
+  readonly name: string;
+  readonly title: string;
+  readonly list: (root: HTMLElement) => View;
+  readonly one?: (root: HTMLElement, route: Route) => View;
+}
+
+const SECTIONS: readonly [Section, ...Section[]] = [
+  { name: 'services', title: 'Services', list: servicesView, one: serviceView },
+  { name: 'agents', title: 'Agents', list: agentsView, one: agentView },
+  { name: 'alerts', title: 'Alerts', list: alertsView, one: alertView },
+  { name: 'integrations', title: 'Integrations', list: integrationsView },
+];
+
+/** Often enough to be at once, seldom enough for thousands of events a second. */
+const UPDATE_EVERY_MS = 150;
+const TICK_MS = 1000;
+
+const CONNECTION: Readonly<Record<string, string>> = {
+  connecting: 'Connecting…',
+  live: 'Live',
+  lost: 'Connection lost; trying again…',
+};
+
+const main = find('main');
+const nav = find('nav');
+const connection = find('.connection');
+const leave = find('#leave');
+let view: View | undefined;
+let isDue = false;
+
+function find(selector: string): HTMLElement {
+  const element = document.querySelector<HTMLElement>(selector);
+  if (element === null) throw new Error(`the page has no ${selector}`);
+  return element;
+}
+
+function show(): void {
+  const route = routeOf(location.hash);
+  const section = SECTIONS.find(({ name }) => name === route.parts[0]) ?? SECTIONS[0];
+  nav.replaceChildren(
+    ...SECTIONS.map(({ name, title }) =>
+      h('a', { href: addressOf([name]), 'aria-current': name === section.name ? 'page' : undefined }, title),
+    ),
+  );
+  main.replaceChildren();
+  view = route.parts.length > 1 && section.one ? section.one(main, route) : section.list(main);
+  document.title = `${view.title} · Foreshock`;
+  view.update();
+}
+
+function update(): void {
+  const state = getValue('connection');
+  setText(connection, CONNECTION[state] ?? '');
+  set(connection, { 'data-state': state });
+  view?.update();
+}
+
+function changed(): void {
+  if (isDue) return;
+  isDue = true;
+  setTimeout(() => {
+    isDue = false;
+    update();
+  }, UPDATE_EVERY_MS);
+}
+
+function askForKey(problem: string): void {
+  end();
+  storeKey(null);
+  nav.hidden = true;
+  leave.hidden = true;
+  setText(connection, '');
+  main.replaceChildren();
+  view = loginView(main, problem, enter);
+  document.title = 'Foreshock';
+}
+
+function enter(): void {
+  nav.hidden = false;
+  leave.hidden = false;
+  begin((status, detail) =>
+    askForKey(status === 403 ? 'A read-only key is needed: this is another.' : `${detail}.`),
+  );
+  show();
+}
+
+onChange(changed);
+setInterval(update, TICK_MS);
+leave.addEventListener('click', () => askForKey(''));
+addEventListener('hashchange', () => {
+  if (storedKey() === null) return;
+  show();
+  main.focus({ preventScroll: true });
+  scrollTo(0, 0);
+});
+if (storedKey() === null) askForKey('');
+else enter();

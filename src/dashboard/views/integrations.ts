@@ -1,0 +1,142 @@
+/** Integrations: made, rotated and deleted, and what was sent through each. */
+import { ApiError, call } from '../api.ts';
+import { ago, nowMs } from '../clock.ts';
+import { foreign, h, patch, setText } from '../dom.ts';
+import { loadIntegrations } from '../feed.ts';
+import type { Delivery, Integration } from '../model.ts';
+import { emptyState, stateBadge } from '../parts.ts';
+import { all, getValue } from '../store.ts';
+import type { View } from '../view.ts';
+
+const COPIED_MS = 2000;
+
+export function integrationsView(root: HTMLElement): View {
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const type = options('Type', ['pagerduty', 'alertmanager']);
+  const direction = options('Direction', ['inbound', 'outbound', 'bidirectional']);
+  const list = h('ul', { class: 'cards', 'aria-label': 'Integrations' });
+  const create = (event: Event) => {
+    event.preventDefault();
+    const body = { type: type.select.value, direction: direction.select.value };
+    attempt(async () => {
+      await call('/v1/integrations', 'POST', body);
+      await loadIntegrations();
+    });
+  };
+  const empty = emptyState(
+    'No integration yet',
+    'An integration has a webhook URL to give to PagerDuty or Alertmanager. Make one above.',
+  );
+  root.append(
+    h('div', { class: 'bar' }, h('h1', {}, 'Integrations')),
+    h(
+      'form',
+      { class: 'tools', 'aria-label': 'New integration', submit: create },
+      type.label,
+      direction.label,
+      h('button', { type: 'submit' }, 'Create'),
+    ),
+    problem,
+    list,
+    empty,
+  );
+
+  async function attempt(change: () => Promise<void>): Promise<void> {
+    setText(problem, '');
+    try {
+      await change();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      setText(problem, error.message);
+    }
+  }
+
+  function card(integration: Integration): HTMLElement {
+    const { id, webhook_url } = integration;
+    const url = h('input', { type: 'text', readonly: true, value: webhook_url, 'aria-label': 'Webhook URL' });
+    const copy = h('button', { type: 'button', class: 'quiet' }, 'Copy');
+    copy.addEventListener('click', async () => {
+      url.select();
+      await navigator.clipboard?.writeText(webhook_url).catch(() => {});
+      setText(copy, 'Copied');
+      setTimeout(() => setText(copy, 'Copy'), COPIED_MS);
+    });
+    const rotate = twice('Rotate token', 'The old URL stops working. Rotate?', () =>
+      attempt(async () => {
+        await call(`/v1/integrations/${id}/rotate-token`, 'POST');
+        await loadIntegrations();
+      }),
+    );
+    const remove = twice('Delete', 'The URL stops working for good. Delete?', () =>
+      attempt(async () => {
+        await call(`/v1/integrations/${id}`, 'DELETE');
+        await loadIntegrations();
+      }),
+    );
+    const sent = h('ul', { class: 'rows', 'aria-label': 'Deliveries' });
+    const deliveries = h('details', {}, h('summary', {}, 'What was sent'), sent);
+    deliveries.addEventListener('toggle', () =>
+      attempt(async () => {
+        if (deliveries.open)
+          showDeliveries(sent, await call<Delivery[]>(`/v1/integrations/${id}/deliveries`));
+      }),
+    );
+    return h(
+      'li',
+      {},
+      h('h2', {}, `${integration.type}, ${integration.direction}`),
+      h('p', { class: 'when' }, `made ${ago(Date.parse(integration.created_at), nowMs())}`),
+      h('div', { class: 'copy' }, url, copy),
+      h('div', { class: 'tools' }, rotate, remove),
+      deliveries,
+    );
+  }
+
+  function update(): void {
+    const integrations = all('integrations');
+    patch(list, integrations, {
+      key: ({ id, webhook_url }) => `${id} ${webhook_url}`,
+      make: card,
+      update: () => {},
+    });
+    empty.hidden = integrations.length > 0 || getValue('connection') !== 'live';
+  }
+
+  return { title: 'Integrations', update };
+}
+
+function options(label: string, values: readonly string[]) {
+  const select = h('select', {}, ...values.map((value) => h('option', { value }, value)));
+  return { select, label: h('label', {}, `${label} `, select) };
+}
+
+/** A button that asks before it does what cannot be taken back. */
+function twice(text: string, question: string, act: () => void): HTMLElement {
+  const button = h('button', { type: 'button', class: 'quiet' }, text);
+  button.addEventListener('click', () => {
+    if (button.dataset['sure'] === 'yes') return act();
+    button.dataset['sure'] = 'yes';
+    setText(button, question);
+  });
+  button.addEventListener('blur', () => {
+    delete button.dataset['sure'];
+    setText(button, text);
+  });
+  return button;
+}
+
+function showDeliveries(list: HTMLElement, deliveries: readonly Delivery[]): void {
+  if (deliveries.length === 0) return list.replaceChildren(h('li', {}, 'Nothing yet.'));
+  const now = nowMs();
+  list.replaceChildren(
+    ...deliveries.map(({ kind, state, attempts, updated_at, detail }) =>
+      h(
+        'li',
+        {},
+        stateBadge(state),
+        h('span', {}, `${kind}, ${attempts} attempts, ${ago(Date.parse(updated_at), now)}`),
+        foreign(detail),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,50 @@
+/** GET / and the files of the page. Anybody may have them: what they show, they get with the key that is entered. */
+import { createHash } from 'node:crypto';
+import { type DashboardFile, dashboardFiles } from './dashboard-files.ts';
+import type { Headers } from './responses.ts';
+import type { Call, PublicRoute } from './route.ts';
+
+/** Nothing runs and nothing is shown but what comes from here; text that becomes a script is refused by the browser. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+export function dashboardRoutes(): PublicRoute[] {
+  return dashboardFiles().map((file) => ({
+    method: 'GET',
+    path: file.path,
+    access: 'public',
+    body: 'none',
+    handle: (call) => serve(file, call),
+  }));
+}
+
+function serve(file: DashboardFile, { exchange, head }: Call): void {
+  file.read().then(
+    (body) =>
+      exchange.guard(() => {
+        const tag = `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
+        const headers: Headers = [
+          ['Cache-Control', file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache'],
+          ['ETag', tag],
+          ['X-Content-Type-Options', 'nosniff'],
+          ['Referrer-Policy', 'no-referrer'],
+          ['Content-Security-Policy', CONTENT_SECURITY_POLICY],
+        ];
+        if (head.ifNoneMatch === tag) return exchange.answer({ status: 304, headers, body: null });
+        exchange.answer({ status: 200, headers: [['Content-Type', file.contentType], ...headers], body });
+      }),
+    (error: unknown) =>
+      exchange.guard(() => {
+        throw error;
+      }),
+  );
+}

@@ -1,0 +1,101 @@
+/** One reader of a stream: who it is, what it wants, how far it has come, and whether it keeps up. */
+import type { ApiKey } from '../domain/key.ts';
+import { lets, type StreamFilter, type Traits } from './filter.ts';
+import type { ResumePoint } from './resume-point.ts';
+
+/** The connection of a reader. */
+export interface ReaderSocket {
+  /** False where the reader does not keep up: what was given is passed on, and `drained` called once it has been. */
+  write(bytes: Uint8Array): boolean;
+  /** Lets what was written go out, then ends. */
+  end(): void;
+  /** Ends at once. */
+  close(): void;
+}
+
+/** Text that goes out in one write, whole messages, and how far a reader has come with it. */
+export interface Piece {
+  readonly bytes: Uint8Array;
+  readonly after: ResumePoint;
+}
+
+/** How much may be recorded for its tenant while it does not read, before it is cut off: it comes back to where it was. */
+const MAX_MISSED_BYTES = 1024 * 1024;
+/** How long it may read nothing at all. */
+const MAX_BLOCKED_MS = 15_000;
+
+export class StreamReader {
+  readonly key: ApiKey;
+  readonly filter: StreamFilter;
+  readonly #socket: ReaderSocket;
+  /** What comes next; all before it has been handed to the socket. */
+  point: ResumePoint;
+  /** It is told what comes as it comes; else it is to be given what it missed, from the log. */
+  isLive = false;
+  /** Something has been made for it that it is to be given before anything else. */
+  isOwed = false;
+  isGone = false;
+  #blockedSinceMs: number | undefined;
+  #blockedAtBytes: number | undefined;
+
+  constructor(key: ApiKey, filter: StreamFilter, point: ResumePoint, socket: ReaderSocket) {
+    this.key = key;
+    this.filter = filter;
+    this.point = point;
+    this.#socket = socket;
+  }
+
+  wants(traits: Traits): boolean {
+    return lets(this.filter, traits);
+  }
+
+  /** It has been written more than it reads. */
+  get isBlocked(): boolean {
+    return this.#blockedSinceMs !== undefined;
+  }
+
+  /** Writes pieces as long as the reader takes them; true where it took them all. */
+  give(pieces: readonly Piece[], nowMs: number): boolean {
+    for (const { bytes, after } of pieces) {
+      if (this.isBlocked) return false;
+      this.write(bytes, nowMs);
+      this.point = after;
+    }
+    return true;
+  }
+
+  /**
+   * Whether it has missed too much to be waited for.
+   *
+   * @param recordedBytes how much has been recorded for its tenant so far, counted from anywhere
+   */
+  missesTooMuch(recordedBytes: number): boolean {
+    if (!this.isBlocked) return false;
+    this.#blockedAtBytes ??= recordedBytes;
+    return recordedBytes - this.#blockedAtBytes > MAX_MISSED_BYTES;
+  }
+
+  /** Writes what moves it no further. */
+  write(bytes: Uint8Array, nowMs: number): void {
+    if (!this.isGone && !this.#socket.write(bytes)) this.#blockedSinceMs = nowMs;
+  }
+
+  drained(): void {
+    this.#blockedSinceMs = undefined;
+    this.#blockedAtBytes = undefined;
+  }
+
+  hangs(nowMs: number): boolean {
+    return this.#blockedSinceMs !== undefined && nowMs - this.#blockedSinceMs > MAX_BLOCKED_MS;
+  }
+
+  end(): void {
+    this.isGone = true;
+    this.#socket.end();
+  }
+
+  cutOff(): void {
+    this.isGone = true;
+    this.#socket.close();
+  }
+}

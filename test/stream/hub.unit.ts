@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { anEvent, openTestEngine, type TestEngine } from '../support/engine.ts';
+import { removeDirectory, temporaryDirectory } from '../support/server.ts';
+import { SseParser } from './sse.ts';
+
+type Holder = Awaited<ReturnType<TestEngine['newTenant']>>;
+
+let directory: string;
+let engine: TestEngine;
+let tenant: Holder;
+
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  engine = await openTestEngine(directory);
+  tenant = await engine.newTenant('acme');
+});
+
+afterEach(async () => {
+  await engine.close();
+  removeDirectory(directory);
+});
+
+function send(entity: string, newValue: string | null = null): void {
+  const { tenantId, agentId } = tenant;
+  const events = [anEvent({ entity, newValue })];
+  engine.pipeline.submit({ type: 'record-events', tenantId, agentId, events }, () => {});
+}
+
+function read(): SseParser {
+  const parser = new SseParser();
+  const write = (bytes: Uint8Array) => {
+    parser.add(Buffer.from(bytes).toString());
+    return true;
+  };
+  const filter = { service: null, eventType: null };
+  engine.streams.open({ key: tenant.key, filter, from: null }, { write, end: () => {}, close: () => {} });
+  return parser;
+}
+
+const entitiesIn = ({ messages }: SseParser) => messages.map(({ data }) => data['entity']);
+const numbersIn = ({ messages }: SseParser) =>
+  messages.map(({ data }) => Number.parseInt(String(data['id']).slice(-12), 16));
+
+it('a reader begins where the others are: with what is still to be told, and with nothing before', async () => {
+  const first = read();
+  send('before');
+  const second = read();
+  expect(Number(second.lastEventId)).toBe(engine.pipeline.appliedSequence - 1);
+  send('after');
+  await expect.poll(() => entitiesIn(second)).toEqual(['before', 'after']);
+  expect(entitiesIn(first)).toEqual(['before', 'after']);
+});
+
+it('what is too much to be held in memory is read from the log, and its events keep their numbers', async () => {
+  const parser = read();
+  const long = 'x'.repeat(4000);
+  for (let number = 1; number <= 400; number += 1) send(`e-${number}`, long);
+  await expect.poll(() => numbersIn(parser), { timeout: 10_000 }).toHaveLength(400);
+  send('e-401');
+  await expect.poll(() => numbersIn(parser)).toHaveLength(401);
+  expect(numbersIn(parser)).toEqual(Array.from({ length: 401 }, (_, index) => index + 1));
+  expect(entitiesIn(parser)).toEqual(Array.from({ length: 401 }, (_, index) => `e-${index + 1}`));
+});
+
+it('what is past retention cannot be told any more: the reader is to load anew', async () => {
+  send('forgotten');
+  engine.clock.step(48 * 3600 * 1000);
+  send('kept');
+  const parser = new SseParser();
+  const write = (bytes: Uint8Array) => {
+    parser.add(Buffer.from(bytes).toString());
+    return true;
+  };
+  const from = { sequence: 1, taken: 0 };
+  const filter = { service: null, eventType: null };
+  engine.streams.open({ key: tenant.key, filter, from }, { write, end: () => {}, close: () => {} });
+  await expect.poll(() => parser.messages.map(({ name }) => name)).toEqual(['reset']);
+  send('new');
+  await expect.poll(() => entitiesIn(parser).at(-1)).toBe('new');
+});
