@@ -10,7 +10,7 @@ import { parseArgs, promisify } from 'node:util';
 import { AGENTS, type DemoEvent, everyday, pick, SERVICES, STORIES } from './fleet.ts';
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '8080' } } });
-const MAIN = resolve(import.meta.dirname, '../src/main.ts');
+const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
 const EVERYDAY_MS = 1500;
 const HEARTBEAT_MS = 20_000;
 const STORY_AFTER_MS = 5000;
