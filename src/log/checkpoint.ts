@@ -26,7 +26,7 @@ export type Row = readonly unknown[];
 const MAGIC = Buffer.from('FSHKCKP\0', 'latin1');
 const FORMAT_VERSION = 1;
 const BLOCK_HEADER_BYTES = 8;
-const ROWS_PER_BLOCK = 500;
+const ROWS_PER_BLOCK = 16;
 const MAX_BLOCK_BYTES = 1024 * 1024 * 1024;
 
 const packr = new Packr({ useRecords: false });
