@@ -7,6 +7,7 @@
  */
 import { assign, initialTransition, type SnapshotFrom, setup, transition } from 'xstate';
 import type { Integration } from '../domain/integration.ts';
+import { type IntegrationConfig, readConfig, type Sends, sendsOf } from '../domain/integration-config.ts';
 
 export type IntegrationInput = Omit<Integration, 'configJson' | 'deliveries'>;
 
@@ -41,6 +42,7 @@ const machine = setup({
 
 export class IntegrationActor {
   #snapshot: SnapshotFrom<typeof machine>;
+  #read: { readonly configJson: string; readonly config: IntegrationConfig } | undefined;
 
   constructor(input: IntegrationInput) {
     [this.#snapshot] = initialTransition(machine, input);
@@ -55,6 +57,18 @@ export class IntegrationActor {
 
   get context(): Integration {
     return this.#snapshot.context;
+  }
+
+  /** Read once for every text that it has been: alerts and agents ask for it by the thousand. */
+  get config(): IntegrationConfig {
+    const { configJson } = this.context;
+    if (this.#read?.configJson !== configJson) this.#read = { configJson, config: readConfig(configJson) };
+    return this.#read.config;
+  }
+
+  /** What it sends of its own accord. */
+  get sends(): Sends {
+    return sendsOf(this.context, this.config);
   }
 
   send(event: IntegrationEvent): void {

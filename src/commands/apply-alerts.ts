@@ -15,7 +15,6 @@ import type { ContextEvent } from '../domain/event.ts';
 import { timestampOf } from '../domain/event.ts';
 import { type AgentId, eventIdOf, outboundIdOf } from '../domain/ids.ts';
 import type { IntegrationType } from '../domain/integration.ts';
-import { configOf, sendsOf } from '../domain/integration-config.ts';
 import { alarmIdOf, type OutboundSubject, type StaleAgentFacts } from '../domain/outbound.ts';
 import type { Agent, Tenant } from './state.ts';
 
@@ -121,11 +120,10 @@ export function correlateAlert(
 function noteWriters(tenant: Tenant, from: IntegrationActor): ReadonlySet<IntegrationActor> {
   const byToken = new Map<string | null, IntegrationActor>();
   for (const integration of tenant.integrations.values()) {
-    if (!sendsOf(integration.context).notes) continue;
-    const token = configOf(integration.context).pagerdutyToken;
-    if (!byToken.has(token)) byToken.set(token, integration);
+    const { pagerdutyToken } = integration.config;
+    if (integration.sends.notes && !byToken.has(pagerdutyToken)) byToken.set(pagerdutyToken, integration);
   }
-  const own = sendsOf(from.context).notes && byToken.get(configOf(from.context).pagerdutyToken);
+  const own = from.sends.notes && byToken.get(from.config.pagerdutyToken);
   return new Set(own ? [own] : byToken.values());
 }
 
@@ -181,8 +179,8 @@ export function markAgentStale(tenant: Tenant, { agentId }: MarkAgentStale, { at
   const { stale } = agent.actor.context;
   if (stale === null) return;
   const facts = staleFacts(agentId, stale);
-  for (const { context } of tenant.integrations.values()) {
-    if (!sendsOf(context).staleAgents) continue;
+  for (const { context, sends } of tenant.integrations.values()) {
+    if (!sends.staleAgents) continue;
     const id = alarmIdOf(context.id, 'stale', facts);
     tenant.outbox.want(id, context.id, { type: 'agent-stale', agent: facts }, atMs);
   }
@@ -193,10 +191,10 @@ export function agentReturns(tenant: Tenant, agent: Agent, atMs: number): void {
   const { id: agentId, stale } = agent.actor.context;
   if (stale === null) return;
   const facts = staleFacts(agentId, stale);
-  for (const { context } of tenant.integrations.values()) {
+  for (const { context, sends } of tenant.integrations.values()) {
     const raised = tenant.outbox.deliveries.get(alarmIdOf(context.id, 'stale', facts));
     // Who has come to listen since was told by the rounds that keep alarms up.
-    if (raised === undefined && !sendsOf(context).staleAgents) continue;
+    if (raised === undefined && !sends.staleAgents) continue;
     if (raised !== undefined) abandonIfUnsent(tenant, raised, atMs);
     const id = alarmIdOf(context.id, 'returned', facts);
     tenant.outbox.want(id, context.id, { type: 'agent-returned', agent: facts, returnedAtMs: atMs }, atMs);

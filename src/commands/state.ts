@@ -6,7 +6,6 @@ import type { AgentActor } from '../actors/agent.ts';
 import type { IntegrationActor } from '../actors/integration.ts';
 import type { ServiceActor } from '../actors/service.ts';
 import type { AgentId, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
-import { sendsOf } from '../domain/integration-config.ts';
 import type { ApiKey } from '../domain/key.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import { type TimerHandle, TimerWheel } from '../timers/wheel.ts';
@@ -158,9 +157,7 @@ export class State {
 
   /** An integration of the tenant was made, deleted or configured anew. */
   integrationChanged(tenant: Tenant, id: IntegrationId): void {
-    tenant.changeListeners = [...tenant.integrations.values()].filter(
-      ({ context }) => sendsOf(context).changeEvents,
-    );
+    tenant.changeListeners = [...tenant.integrations.values()].filter(({ sends }) => sends.changeEvents);
     this.changes.changed(tenant.id, 'integrations', id);
   }
 

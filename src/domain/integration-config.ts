@@ -15,7 +15,7 @@ export interface IntegrationConfig {
 const DEFAULT_LOOKBACK_SECONDS = 3600;
 export const MAX_LOOKBACK_SECONDS = 24 * 3600;
 
-export function configOf({ configJson }: Pick<Integration, 'configJson'>): IntegrationConfig {
+export function readConfig(configJson: string): IntegrationConfig {
   const config: unknown = JSON.parse(configJson);
   const lookback = member(config, 'lookback_seconds');
   const isLookback = typeof lookback === 'number' && lookback > 0 && lookback <= MAX_LOOKBACK_SECONDS;
@@ -39,10 +39,12 @@ export interface Sends {
 const NOTHING: Sends = { notes: false, changeEvents: false, staleAgents: false };
 const SENDING: readonly Direction[] = ['outbound', 'bidirectional'];
 
-export function sendsOf(integration: Pick<Integration, 'type' | 'direction' | 'configJson'>): Sends {
-  if (!SENDING.includes(integration.direction)) return NOTHING;
-  const config = configOf(integration);
-  switch (integration.type) {
+export function sendsOf(
+  { type, direction }: Pick<Integration, 'type' | 'direction'>,
+  config: IntegrationConfig,
+): Sends {
+  if (!SENDING.includes(direction)) return NOTHING;
+  switch (type) {
     case 'pagerduty':
       return {
         ...NOTHING,

@@ -6,7 +6,6 @@ import type { DeliveryActor } from '../actors/delivery.ts';
 import type { Pipeline } from '../commands/pipeline.ts';
 import type { State, Tenant } from '../commands/state.ts';
 import type { OutboundId } from '../domain/ids.ts';
-import { configOf, sendsOf } from '../domain/integration-config.ts';
 import { type AttemptResult, alarmIdOf, type OutboundDelivery } from '../domain/outbound.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
@@ -117,7 +116,7 @@ export class Dispatcher {
     const isBegun = await this.#submit({ type: 'start-attempt', tenantId: tenant.id, outboundId });
     const delivery = tenant.outbox.deliveries.get(outboundId)?.context;
     if (!isBegun || delivery === undefined) return;
-    const integration = tenant.integrations.get(delivery.integrationId)?.context;
+    const integration = tenant.integrations.get(delivery.integrationId);
     if (integration === undefined) return;
     const verdict = await send(tenant, integration, delivery, time.now(), sending);
     await this.#finish(tenant, delivery, verdict, time.now());
@@ -154,9 +153,7 @@ export class Dispatcher {
   async #renewAlarms(nowMs: number): Promise<void> {
     const { state, sending } = this.#options;
     for (const tenant of state.tenants.values()) {
-      const listeners = [...tenant.integrations.values()].filter(
-        ({ context }) => sendsOf(context).staleAgents,
-      );
+      const listeners = [...tenant.integrations.values()].filter(({ sends }) => sends.staleAgents);
       if (listeners.length === 0) continue;
       for (const { actor } of tenant.agents.values()) {
         const { id, stale } = actor.context;
@@ -166,9 +163,9 @@ export class Dispatcher {
           type: 'agent-stale',
           agent: { id, name, hostname, lastSeenAtMs, staleSinceMs },
         } as const;
-        for (const { context } of listeners) {
+        for (const { config } of listeners) {
           if (this.#stopped) return;
-          const request = requestFor(tenant, configOf(context), subject, nowMs, sending);
+          const request = requestFor(tenant, config, subject, nowMs, sending);
           if (request.type === 'request') await sending.call(request);
         }
       }

@@ -6,6 +6,7 @@
  * An alert is looked at once more a little later: agents that follow a log are seconds behind it, and what came just
  * before an alert may come to us just after it.
  */
+import type { IntegrationActor } from '../actors/integration.ts';
 import { signalsIn } from '../alerting/inbound.ts';
 import { matchService } from '../alerting/matching.ts';
 import type { PendingDelivery } from '../commands/inbox.ts';
@@ -13,8 +14,7 @@ import type { Pipeline } from '../commands/pipeline.ts';
 import type { State, Tenant } from '../commands/state.ts';
 import type { Alert, AlertChange, AlertMatch, AlertSignal, ServiceHint } from '../domain/alert.ts';
 import { alertIdOf } from '../domain/ids.ts';
-import type { Integration } from '../domain/integration.ts';
-import { configOf } from '../domain/integration-config.ts';
+import type { IntegrationConfig } from '../domain/integration-config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import { Causes } from './causes.ts';
@@ -91,12 +91,13 @@ export class Inbound {
   }
 
   async #workOut(tenant: Tenant, delivery: PendingDelivery): Promise<void> {
-    const integration = tenant.integrations.get(delivery.integrationId)?.context;
+    const integration = tenant.integrations.get(delivery.integrationId);
     if (integration === undefined) return;
     const changes: AlertChange[] = [];
     const causes = this.#causes(tenant);
     let roomLeft = MAX_CHANGES_LENGTH;
-    for (const signal of signalsIn(integration.type, JSON.parse(delivery.bodyJson))) {
+    const { id: integrationId, type } = integration.context;
+    for (const signal of signalsIn(type, JSON.parse(delivery.bodyJson))) {
       const change = await this.#changeOf(tenant, integration, signal, delivery.receivedAtMs, causes);
       roomLeft -= JSON.stringify(change).length;
       changes.push(roomLeft < 0 ? withoutDetails(change) : change);
@@ -105,7 +106,7 @@ export class Inbound {
     await this.#submit({
       type: 'process-delivery',
       tenantId: tenant.id,
-      integrationId: integration.id,
+      integrationId,
       deliveryId: delivery.id,
       changes,
     });
@@ -113,7 +114,7 @@ export class Inbound {
 
   async #changeOf(
     tenant: Tenant,
-    integration: Integration,
+    integration: IntegrationActor,
     signal: AlertSignal,
     receivedAtMs: number,
     causes: Causes,
@@ -122,17 +123,18 @@ export class Inbound {
     if (status === 'resolved') {
       return { type: 'resolved', key, endedAtMs: Math.min(signal.endedAtMs ?? receivedAtMs, receivedAtMs) };
     }
-    const alertId = alertIdOf(integration.id, key, signal.startedAtMs);
+    const { context, config } = integration;
+    const alertId = alertIdOf(context.id, key, signal.startedAtMs);
     // A tool whose clock is ahead of ours cannot have seen what is still to come.
     const startedAtMs = Math.min(signal.startedAtMs ?? receivedAtMs, receivedAtMs);
-    const match = matchIn(tenant, integration, serviceHints);
-    const known = tenant.alerts.firing(integration.id, key)?.context.match;
+    const match = matchIn(tenant, config, serviceHints);
+    const known = tenant.alerts.firing(context.id, key)?.context.match;
     const candidates =
       match.type === 'unmatched' || known?.type === 'matched'
         ? []
         : await causes.of(
             { startedAtMs, serviceName: match.serviceName, entities, title },
-            configOf(integration).lookbackMs,
+            config.lookbackMs,
           );
     const facts = { key, startedAtMs, title, severity, url, serviceHints, entities };
     return { type: 'fired', alertId, ...facts, match, candidates };
@@ -140,16 +142,16 @@ export class Inbound {
 
   async #settle(tenant: Tenant, alert: Alert): Promise<void> {
     const { id, integrationId, startedAtMs, title, entities, serviceHints } = alert;
-    const integration = tenant.integrations.get(integrationId)?.context;
+    const config = tenant.integrations.get(integrationId)?.config;
     // A service is known from its first event on, which may have come after the alert.
-    const isOpen = alert.match.type === 'unmatched' && integration !== undefined;
-    const match = isOpen ? matchIn(tenant, integration, serviceHints) : alert.match;
+    const isOpen = alert.match.type === 'unmatched' && config !== undefined;
+    const match = isOpen ? matchIn(tenant, config, serviceHints) : alert.match;
     const candidates =
-      match.type === 'unmatched' || integration === undefined
+      match.type === 'unmatched' || config === undefined
         ? alert.candidates
         : await this.#causes(tenant).of(
             { startedAtMs, serviceName: match.serviceName, entities, title },
-            configOf(integration).lookbackMs,
+            config.lookbackMs,
           );
     await this.#submit({ type: 'correlate-alert', tenantId: tenant.id, alertId: id, match, candidates });
   }
@@ -175,11 +177,15 @@ export class Inbound {
   }
 }
 
-function matchIn(tenant: Tenant, integration: Integration, hints: readonly ServiceHint[]): AlertMatch {
+function matchIn(
+  tenant: Tenant,
+  { serviceMap }: IntegrationConfig,
+  hints: readonly ServiceHint[],
+): AlertMatch {
   const { servicesByName } = tenant;
   return matchService(
     hints,
-    configOf(integration).serviceMap,
+    serviceMap,
     (name) => servicesByName.has(name),
     () => servicesByName.keys(),
   );

@@ -1,9 +1,9 @@
 /** One attempt at an outbound delivery: which requests it takes, and what has become of it. */
+import type { IntegrationActor } from '../actors/integration.ts';
 import { noteText } from '../alerting/note-text.ts';
 import type { Tenant } from '../commands/state.ts';
 import { isChange } from '../domain/event.ts';
-import type { Integration } from '../domain/integration.ts';
-import { configOf, type IntegrationConfig } from '../domain/integration-config.ts';
+import type { IntegrationConfig } from '../domain/integration-config.ts';
 import type { OutboundDelivery, OutboundSubject } from '../domain/outbound.ts';
 import { sendStaleAgent } from '../outbound/alertmanager-alerts.ts';
 import type { CallResult, OutboundRequest, Refused } from '../outbound/call-result.ts';
@@ -34,12 +34,11 @@ export const RAISED_FOR_MS = 30 * 60 * 1000;
 
 export async function send(
   tenant: Tenant,
-  integration: Integration,
+  { config }: IntegrationActor,
   delivery: OutboundDelivery,
   nowMs: number,
   options: SendingOptions,
 ): Promise<Verdict> {
-  const config = configOf(integration);
   const { subject } = delivery;
   if (subject.type === 'note') return sendNote(tenant, config, delivery, subject, options);
   return sendOnce(requestFor(tenant, config, subject, nowMs, options), options);
