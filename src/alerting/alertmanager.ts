@@ -9,17 +9,8 @@
  * the alert first, then in the group.
  */
 import type { AlertSignal, AlertStatus, ServiceHint } from '../domain/alert.ts';
-import {
-  endOf,
-  entitiesOf,
-  keyOf,
-  member,
-  PAYLOAD_LIMITS,
-  sha256,
-  textOf,
-  timeMsOf,
-  urlOf,
-} from './payload.ts';
+import { member } from '../domain/json-member.ts';
+import { endOf, entitiesOf, keyOf, PAYLOAD_LIMITS, sha256, textOf, timeMsOf, urlOf } from './payload.ts';
 
 /** Labels that name the service, the most telling first. */
 const SERVICE_LABELS = ['service_name', 'service', 'app', 'job'] as const;

@@ -7,26 +7,10 @@
  *
  * Only when no hint leads anywhere are upper and lower case forgotten, and only where one service is left then.
  */
-import type { ServiceHint } from '../domain/alert.ts';
+import type { AlertMatch, ServiceHint } from '../domain/alert.ts';
+import { member } from '../domain/json-member.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { onOneLine, shortened } from '../lib/text.ts';
-import { member } from './payload.ts';
-
-export type ServiceMatch =
-  | {
-      readonly type: 'matched';
-      readonly serviceName: string;
-      /** The field of the delivery that led there. */
-      readonly source: string;
-      readonly via: 'name' | 'service_map';
-      /** False where the names differ in upper and lower case. */
-      readonly exact: boolean;
-    }
-  | {
-      readonly type: 'unmatched';
-      /** What was tried, as a sentence for the operator. */
-      readonly reason: string;
-    };
 
 /** Of a hint, where a reason quotes it. */
 const MAX_QUOTED_LENGTH = 80;
@@ -41,7 +25,7 @@ export function matchService(
   serviceMap: unknown,
   knows: (name: string) => boolean,
   serviceNames: () => Iterable<string> = () => [],
-): ServiceMatch {
+): AlertMatch {
   for (const hint of hints) {
     const { source } = hint;
     const mapped = mappedName(serviceMap, hint.name);

@@ -16,7 +16,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { AlertSignal, ServiceHint } from '../domain/alert.ts';
-import { endOf, entitiesOf, keyOf, member, PAYLOAD_LIMITS, textOf, timeMsOf, urlOf } from './payload.ts';
+import { member } from '../domain/json-member.ts';
+import { endOf, entitiesOf, keyOf, PAYLOAD_LIMITS, textOf, timeMsOf, urlOf } from './payload.ts';
 
 const configSchema = z.looseObject({ pagerduty_webhook_secret: z.string().min(1).optional() });
 

@@ -29,12 +29,6 @@ const LATEST_MS = Date.parse('2100-01-01T00:00:00Z');
 
 const time = z.iso.datetime({ offset: true });
 
-/** The member of an object, and undefined of everything else. What objects inherit are no members. */
-export function member(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[key];
-}
-
 /** A text with something in it, of at most `maxLength`. */
 export function textOf(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string') return undefined;

@@ -1,7 +1,8 @@
 /** Applying what has to do with alerting tools: what they say, and what they are told. */
+import type { StaleSpell } from '../actors/agent.ts';
 import type { DeliveryActor } from '../actors/delivery.ts';
 import type { IntegrationActor } from '../actors/integration.ts';
-import type { AlertChange, PastEvent } from '../domain/alert.ts';
+import { type AlertChange, pastEventOf } from '../domain/alert.ts';
 import type {
   CorrelateAlert,
   FinishAttempt,
@@ -12,8 +13,7 @@ import type {
   StartAttempt,
 } from '../domain/command.ts';
 import type { ContextEvent } from '../domain/event.ts';
-import { timestampOf } from '../domain/event.ts';
-import { type AgentId, eventIdOf, outboundIdOf } from '../domain/ids.ts';
+import { type AgentId, outboundIdOf } from '../domain/ids.ts';
 import type { IntegrationType } from '../domain/integration.ts';
 import { alarmIdOf, type OutboundSubject, type StaleAgentFacts } from '../domain/outbound.ts';
 import type { Agent, Tenant } from './state.ts';
@@ -58,38 +58,27 @@ function changeAlert(
     if (firing !== undefined) tenant.alerts.resolve(firing, change.endedAtMs);
     return;
   }
-  const {
-    alertId: id,
-    key,
-    title,
-    severity,
-    url,
-    startedAtMs,
-    serviceHints,
-    entities,
-    match,
-    candidates,
-  } = change;
+  const { type: _, alertId: id, match, candidates, ...facts } = change;
   if (firing !== undefined) {
     // Told again of what fires already: news only where its service was not known, and now is.
     if (firing.context.match.type === 'matched' || match.type === 'unmatched') return;
     tenant.alerts.settle(firing, { match, candidates });
-    wantNotes(tenant, integration, firing.context.id, key, atMs);
+    wantNotes(tenant, integration, firing.context.id, change.key, atMs);
     return;
   }
   const known = tenant.alerts.alerts.get(id);
   if (known !== undefined) tenant.alerts.fire(known, { match, candidates });
   else {
     tenant.alerts.add({
-      ...{ id, integrationId, tool, key, title, severity, url, startedAtMs, serviceHints, entities },
-      ...{ match, candidates },
+      ...facts,
+      ...{ id, integrationId, tool, match, candidates },
       status: 'firing',
       receivedAtMs: atMs,
       resolvedAtMs: null,
       isSettled: false,
     });
   }
-  wantNotes(tenant, integration, id, key, atMs);
+  wantNotes(tenant, integration, id, change.key, atMs);
 }
 
 export function correlateAlert(
@@ -158,14 +147,7 @@ export function wantChangeEvents(
   eventNumber: number,
   atMs: number,
 ): void {
-  const { rawLine: _, ttlSeconds, ...facts } = event;
-  const past: PastEvent = {
-    ...facts,
-    id: eventIdOf(tenant.id, atMs, eventNumber),
-    timestampMs: timestampOf(event, atMs),
-    receivedAtMs: atMs,
-    expiresAtMs: atMs + ttlSeconds * 1000,
-  };
+  const past = pastEventOf(tenant.id, event, { receivedAtMs: atMs, eventNumber });
   for (const { context } of tenant.changeListeners) {
     const id = outboundIdOf(context.id, `change ${past.id}`);
     tenant.outbox.want(id, context.id, { type: 'change-event', event: past }, atMs);
@@ -207,7 +189,8 @@ function abandonIfUnsent(tenant: Tenant, raised: DeliveryActor, atMs: number): v
   tenant.outbox.send(raised, { type: 'dead', atMs, detail: 'the agent was back before this was delivered' });
 }
 
-function staleFacts(id: AgentId, stale: NonNullable<Agent['actor']['context']['stale']>): StaleAgentFacts {
+/** An agent's silence, as those are told of it who listen. */
+export function staleFacts(id: AgentId, stale: StaleSpell): StaleAgentFacts {
   const { name, hostname, lastSeenAtMs, sinceMs } = stale;
   return { id, name, hostname, lastSeenAtMs, staleSinceMs: sinceMs };
 }

@@ -1,6 +1,6 @@
 /** Alerts: what a tool says is wrong, since when and with which service; and what changed just before. */
-import type { EventType } from './event.ts';
-import type { AlertId, EventId, IntegrationId } from './ids.ts';
+import { type ContextEvent, type EventFacts, expiresAtMs, timestampOf } from './event.ts';
+import { type AlertId, type EventId, eventIdOf, type IntegrationId, type TenantId } from './ids.ts';
 import type { IntegrationType } from './integration.ts';
 
 export const ALERT_STATUSES = ['firing', 'resolved'] as const;
@@ -32,20 +32,27 @@ export interface AlertSignal {
 }
 
 /** An event of the past, as correlation weighs it. */
-export interface PastEvent {
+export interface PastEvent extends EventFacts {
   readonly id: EventId;
-  readonly serviceName: string;
-  readonly eventType: EventType;
-  readonly vendor: string;
-  readonly entity: string;
-  readonly oldValue: string | null;
-  readonly newValue: string | null;
-  readonly actor: string | null;
-  readonly sha: string | null;
-  readonly confidence: number;
   readonly timestampMs: number;
   readonly receivedAtMs: number;
   readonly expiresAtMs: number;
+}
+
+/** An event of a tenant as correlation weighs it: without its log line, which goes nowhere. */
+export function pastEventOf(
+  tenant: TenantId,
+  event: ContextEvent,
+  { receivedAtMs, eventNumber }: { readonly receivedAtMs: number; readonly eventNumber: number },
+): PastEvent {
+  const { rawLine: _, ttlSeconds: __, ...facts } = event;
+  return {
+    ...facts,
+    id: eventIdOf(tenant, receivedAtMs, eventNumber),
+    timestampMs: timestampOf(event, receivedAtMs),
+    receivedAtMs,
+    expiresAtMs: expiresAtMs(event, receivedAtMs),
+  };
 }
 
 export const CANDIDATE_REASONS = [
@@ -82,26 +89,34 @@ export type AlertMatch =
       /** False where the names differ in upper and lower case. */
       readonly exact: boolean;
     }
-  | { readonly type: 'unmatched'; readonly reason: string };
+  | {
+      readonly type: 'unmatched';
+      /** What was tried, as a sentence for the operator. */
+      readonly reason: string;
+    };
 
-export interface Alert {
-  readonly id: AlertId;
-  /** That it came through. */
-  readonly integrationId: IntegrationId;
-  readonly tool: IntegrationType;
+/** What its tool tells of an alert that fires. */
+export interface AlertFacts {
   /** What its tool calls it. */
   readonly key: string;
+  readonly startedAtMs: number;
   readonly title: string;
   readonly severity: string | null;
   readonly url: string | null;
-  readonly status: AlertStatus;
-  readonly startedAtMs: number;
-  readonly receivedAtMs: number;
-  readonly resolvedAtMs: number | null;
   /** Names its service may go by: kept, since a service may be known, or mapped, later than its alert. */
   readonly serviceHints: readonly ServiceHint[];
   /** Resources it is about. */
   readonly entities: readonly string[];
+}
+
+export interface Alert extends AlertFacts {
+  readonly id: AlertId;
+  /** That it came through. */
+  readonly integrationId: IntegrationId;
+  readonly tool: IntegrationType;
+  readonly status: AlertStatus;
+  readonly receivedAtMs: number;
+  readonly resolvedAtMs: number | null;
   readonly match: AlertMatch;
   /** Best first, as of its start. */
   readonly candidates: readonly Candidate[];
@@ -111,17 +126,10 @@ export interface Alert {
 
 /** What a delivery says of one alert, worked out. */
 export type AlertChange =
-  | {
+  | (AlertFacts & {
       readonly type: 'fired';
       readonly alertId: AlertId;
-      readonly key: string;
-      readonly startedAtMs: number;
-      readonly title: string;
-      readonly severity: string | null;
-      readonly url: string | null;
-      readonly serviceHints: readonly ServiceHint[];
-      readonly entities: readonly string[];
       readonly match: AlertMatch;
       readonly candidates: readonly Candidate[];
-    }
+    })
   | { readonly type: 'resolved'; readonly key: string; readonly endedAtMs: number };

@@ -57,8 +57,11 @@ export function timestampOf(event: ContextEvent, receivedAtMs: number): number {
   return event.timestampMs ?? receivedAtMs;
 }
 
-/** What everybody may read of an event, as JSON fields: all but its times, which depend on its receipt. */
-export function publicFields(event: ContextEvent): object {
+/** An event without its times and its log line. */
+export type EventFacts = Omit<ContextEvent, 'ttlSeconds' | 'timestampMs' | 'rawLine'>;
+
+/** What an event and a past one have in common, as JSON fields. */
+export function sharedFields(event: EventFacts): object {
   return {
     service_name: event.serviceName,
     vendor: event.vendor,
@@ -69,6 +72,10 @@ export function publicFields(event: ContextEvent): object {
     actor: event.actor,
     sha: event.sha,
     confidence: event.confidence,
-    ttl_seconds: event.ttlSeconds,
   };
+}
+
+/** What everybody may read of an event, as JSON fields: all but its times, which depend on its receipt. */
+export function publicFields(event: ContextEvent): object {
+  return { ...sharedFields(event), ttl_seconds: event.ttlSeconds };
 }

@@ -1,5 +1,6 @@
 /** What of an integration's config we know; the rest is the tenant's own. */
 import type { Direction, Integration } from './integration.ts';
+import { member } from './json-member.ts';
 
 export interface IntegrationConfig {
   readonly pagerdutyToken: string | null;
@@ -59,9 +60,4 @@ export function sendsOf(
 function textIn(config: unknown, key: string): string | null {
   const value = member(config, key);
   return typeof value === 'string' && value !== '' ? value : null;
-}
-
-function member(config: unknown, key: string): unknown {
-  if (typeof config !== 'object' || config === null || !Object.hasOwn(config, key)) return undefined;
-  return (config as Readonly<Record<string, unknown>>)[key];
 }

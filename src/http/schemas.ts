@@ -4,6 +4,7 @@ import type { ContextEvent } from '../domain/event.ts';
 import { EVENT_TYPES } from '../domain/event.ts';
 import { DIRECTIONS, INTEGRATION_TYPES } from '../domain/integration.ts';
 import { MAX_LOOKBACK_SECONDS } from '../domain/integration-config.ts';
+import { member } from '../domain/json-member.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { badInput, type Rejection } from '../domain/rejection.ts';
 import { component } from './api-schemas/component.ts';
@@ -138,7 +139,7 @@ function eventComplaint(body: unknown, error: z.ZodError): string {
 }
 
 function isMissing(body: unknown, field: string): boolean {
-  return isAbsent(memberOf(body, field));
+  return isAbsent(member(body, field));
 }
 
 function isAbsent(value: unknown): boolean {
@@ -146,18 +147,12 @@ function isAbsent(value: unknown): boolean {
 }
 
 function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, key) => memberOf(value, String(key)), body);
+  return path.reduce<unknown>((value, key) => member(value, String(key)), body);
 }
 
 function isFractionOrTooLong(body: unknown): boolean {
-  const value = memberOf(body, 'ttl_seconds');
+  const value = member(body, 'ttl_seconds');
   return typeof value === 'number' && value > 0;
-}
-
-function memberOf(body: unknown, field: string): unknown {
-  return typeof body === 'object' && body !== null
-    ? new Map<string, unknown>(Object.entries(body)).get(field)
-    : undefined;
 }
 
 function complaint(body: unknown, error: z.ZodError): string {

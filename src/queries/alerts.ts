@@ -2,6 +2,7 @@
 import type { DeliveryActor } from '../actors/delivery.ts';
 import type { Tenant } from '../commands/state.ts';
 import type { Alert, AlertMatch, AlertStatus, Candidate } from '../domain/alert.ts';
+import { sharedFields } from '../domain/event.ts';
 import { type IntegrationId, serviceIdOf, type TenantId } from '../domain/ids.ts';
 import type { OutboundSubject } from '../domain/outbound.ts';
 import { isoTime } from './json.ts';
@@ -87,15 +88,7 @@ function candidateJson({ event, minutesBefore, score, reasons, occurrences }: Ca
     occurrences,
     event: {
       id: event.id,
-      service_name: event.serviceName,
-      vendor: event.vendor,
-      entity: event.entity,
-      event_type: event.eventType,
-      old_value: event.oldValue,
-      new_value: event.newValue,
-      actor: event.actor,
-      sha: event.sha,
-      confidence: event.confidence,
+      ...sharedFields(event),
       timestamp: isoTime(event.timestampMs),
       received_at: isoTime(event.receivedAtMs),
       expires_at: isoTime(event.expiresAtMs),

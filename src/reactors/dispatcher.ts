@@ -3,6 +3,7 @@
  * after a crash it is known what may have been sent; what has become of it is logged when it is known.
  */
 import type { DeliveryActor } from '../actors/delivery.ts';
+import { staleFacts } from '../commands/apply-alerts.ts';
 import type { Pipeline } from '../commands/pipeline.ts';
 import type { State, Tenant } from '../commands/state.ts';
 import type { OutboundId } from '../domain/ids.ts';
@@ -158,11 +159,7 @@ export class Dispatcher {
       for (const { actor } of tenant.agents.values()) {
         const { id, stale } = actor.context;
         if (stale === null || nowMs < stale.sinceMs + RENEW_INTERVAL_MS / 2) continue;
-        const { name, hostname, lastSeenAtMs, sinceMs: staleSinceMs } = stale;
-        const subject = {
-          type: 'agent-stale',
-          agent: { id, name, hostname, lastSeenAtMs, staleSinceMs },
-        } as const;
+        const subject = { type: 'agent-stale', agent: staleFacts(id, stale) } as const;
         for (const { config } of listeners) {
           if (this.#stopped) return;
           const request = requestFor(tenant, config, subject, nowMs, sending);

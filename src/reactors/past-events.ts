@@ -1,8 +1,7 @@
 /** The events that an alert is correlated with, read back from the log: a window forgets them when they expire. */
 import type { Tenant } from '../commands/state.ts';
-import type { PastEvent } from '../domain/alert.ts';
-import { type ContextEvent, type EventType, isChange, timestampOf } from '../domain/event.ts';
-import { eventIdOf } from '../domain/ids.ts';
+import { type PastEvent, pastEventOf } from '../domain/alert.ts';
+import { type ContextEvent, type EventType, isChange } from '../domain/event.ts';
 import type { HistoryEntry } from '../windows/history.ts';
 
 export interface PastEventsOptions {
@@ -44,15 +43,7 @@ export async function pastEventsOf(
     if (start > 0) await pause();
     const slice = newest.slice(start, start + SLICE);
     for (const [n, event] of readEvents(slice).entries()) {
-      const { receivedAtMs, eventNumber } = slice[n] as HistoryEntry;
-      const { rawLine: _, ttlSeconds, ...facts } = event;
-      events.push({
-        ...facts,
-        id: eventIdOf(tenant.id, receivedAtMs, eventNumber),
-        timestampMs: timestampOf(event, receivedAtMs),
-        receivedAtMs,
-        expiresAtMs: receivedAtMs + ttlSeconds * 1000,
-      });
+      events.push(pastEventOf(tenant.id, event, slice[n] as HistoryEntry));
     }
   }
   return events;
