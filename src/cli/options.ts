@@ -29,6 +29,14 @@ export function integer(low: number, high: number): (text: string) => number {
   };
 }
 
+export function choice<T extends string>(members: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = members.find((member) => member === text);
+    if (found === undefined) throw new InvalidArgumentError(`Allowed choices are ${members.join(', ')}.`);
+    return found;
+  };
+}
+
 export function nonEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('it must not be empty.');
   return text;
@@ -59,5 +67,10 @@ export function allowEntries(text: string, before: readonly AllowEntry[] = []): 
 /** An option that can also be given as FORESHOCK_<FLAG>. */
 export function option(flags: string, description: string): Option {
   const made = new Option(flags, description);
-  return made.env(`FORESHOCK_${made.name().replaceAll('-', '_').toUpperCase()}`);
+  return made.env(variableOf(made.name()));
+}
+
+/** The environment variable of a flag. */
+export function variableOf(flag: string): string {
+  return `FORESHOCK_${flag.replaceAll('-', '_').toUpperCase()}`;
 }

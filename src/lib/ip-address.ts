@@ -22,3 +22,9 @@ export function addressOf(text: string): IpAddress | undefined {
       return undefined;
   }
 }
+
+/** A network in CIDR notation; one address as itself. */
+export function networkText(address: IpAddress, prefixLength: number): string {
+  const whole = address.kind() === 'ipv4' ? 32 : 128;
+  return prefixLength === whole ? address.toString() : `${address}/${prefixLength}`;
+}

@@ -1,0 +1,233 @@
+/**
+ * The settings of the server, one line each. The flags of `serve` and `config check`, the environment variables, the
+ * keys of the configuration file, the help, the example file and the checks are all made from this table: `port` is
+ * `--port`, `FORESHOCK_PORT` and `port:`. Defaults stand in `config.ts`.
+ */
+import { DURABILITIES } from '../../commands/durability.ts';
+import { DEFAULTS, type Settings } from '../../config.ts';
+import { METRICS_ACCESSES } from '../../domain/metrics-access.ts';
+import { variableOf } from '../options.ts';
+import {
+  ALLOW_ENTRIES,
+  DURATION,
+  integerFrom,
+  oneOf,
+  optional,
+  TEXT,
+  URL_TEXT,
+  type ValueType,
+} from './value-type.ts';
+
+export interface Setting<T> {
+  /** Of the flag, without its dashes, and of the key in the file. */
+  readonly name: string;
+  /** What stands for the value in the help. */
+  readonly placeholder: string;
+  readonly help: string;
+  readonly type: ValueType<T>;
+  /** The default in words, where its value says little. */
+  readonly defaultText?: string;
+  /** For a setting without a default. */
+  readonly example?: string;
+}
+
+/** A setting is there because `Settings` has it: one that is missing here does not compile. */
+export type SettingsTable = { readonly [K in keyof Settings]: Setting<Settings[K]> };
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+const BODY_BYTES = integerFrom(KIB, 16 * MIB);
+const RATE = integerFrom(0, 10_000_000);
+const NO_LIMIT = 'as many as come';
+
+export const SETTINGS: SettingsTable = {
+  host: { name: 'host', placeholder: 'address', help: 'address to listen on', type: TEXT },
+  port: {
+    name: 'port',
+    placeholder: 'number',
+    help: 'port to listen on; 0 picks a free one',
+    type: integerFrom(0, 65_535),
+  },
+  dataDirectory: {
+    name: 'data-dir',
+    placeholder: 'directory',
+    help: 'where everything is kept',
+    type: TEXT,
+  },
+  baseUrl: {
+    name: 'base-url',
+    placeholder: 'url',
+    help: 'what webhook URLs start with',
+    type: optional(URL_TEXT),
+    defaultText: 'the address listened on',
+    example: 'https://foreshock.example.com',
+  },
+  durability: {
+    name: 'durability',
+    placeholder: 'mode',
+    help: 'write: survives kill -9, a power cut loses 100 ms; fsync: loses nothing',
+    type: oneOf(DURABILITIES),
+  },
+  retentionSeconds: {
+    name: 'retention',
+    placeholder: 'duration',
+    help: "how long events stay in their agent's event log, at least 1h",
+    type: DURATION,
+  },
+  agentStaleAfterSeconds: {
+    name: 'agent-stale-after',
+    placeholder: 'duration',
+    help: 'an agent not seen for this long is stale',
+    type: DURATION,
+  },
+  outboundAllow: {
+    name: 'outbound-allow',
+    placeholder: 'entries',
+    help: 'hosts, addresses or networks that integrations may call though they are not public',
+    type: ALLOW_ENTRIES,
+    defaultText: 'public addresses only',
+    example: 'alerts.internal:9093,10.0.0.0/8',
+  },
+  pagerdutyApiUrl: {
+    name: 'pagerduty-api-url',
+    placeholder: 'url',
+    help: "PagerDuty's REST API: https://api.eu.pagerduty.com for the EU",
+    type: URL_TEXT,
+  },
+  pagerdutyEventsUrl: {
+    name: 'pagerduty-events-url',
+    placeholder: 'url',
+    help: "PagerDuty's Events API: https://events.eu.pagerduty.com for the EU",
+    type: URL_TEXT,
+  },
+  metrics: {
+    name: 'metrics',
+    placeholder: 'who',
+    help: 'who may read /metrics without a key: programs of this machine, or everybody, or nobody',
+    type: oneOf(METRICS_ACCESSES),
+  },
+  maxStreams: {
+    name: 'max-streams',
+    placeholder: 'number',
+    help: 'readers of the stream at the same time',
+    type: integerFrom(0, 100_000),
+  },
+  segmentBytes: {
+    name: 'segment-bytes',
+    placeholder: 'number',
+    help: 'size at which a log segment is sealed',
+    type: integerFrom(4096, 4 * GIB - 1),
+  },
+  checkpointSegments: {
+    name: 'checkpoint-segments',
+    placeholder: 'number',
+    help: 'segments sealed since the last checkpoint that call for one',
+    type: integerFrom(1, 10_000),
+  },
+  windowMaxEvents: {
+    name: 'window-max-events',
+    placeholder: 'number',
+    help: 'live events a service holds at most',
+    type: integerFrom(1, 10_000_000),
+  },
+  windowMaxBytes: {
+    name: 'window-max-bytes',
+    placeholder: 'number',
+    help: 'bytes of live events a service holds at most',
+    type: integerFrom(64 * KIB, GIB),
+  },
+  maxBodyBytes: {
+    name: 'max-body-bytes',
+    placeholder: 'number',
+    help: 'largest request body',
+    type: BODY_BYTES,
+  },
+  maxBatchBytes: {
+    name: 'max-batch-bytes',
+    placeholder: 'number',
+    help: 'largest batch of events',
+    type: BODY_BYTES,
+  },
+  maxWebhookBodyBytes: {
+    name: 'max-webhook-body-bytes',
+    placeholder: 'number',
+    help: 'largest webhook body',
+    type: BODY_BYTES,
+  },
+  maxConnections: {
+    name: 'max-connections',
+    placeholder: 'number',
+    help: 'connections that are open at most; keep it below the limit of files',
+    type: integerFrom(1, 1_000_000),
+  },
+  maxServices: {
+    name: 'max-services',
+    placeholder: 'number',
+    help: 'services a tenant has at most',
+    type: integerFrom(1, 100_000_000),
+  },
+  maxIntegrations: {
+    name: 'max-integrations',
+    placeholder: 'number',
+    help: 'integrations a tenant has at most',
+    type: integerFrom(1, 100_000),
+  },
+  rateLimitKey: {
+    name: 'rate-limit-key',
+    placeholder: 'number',
+    help: 'requests a second of an API key, a batch counting as its events',
+    type: RATE,
+    defaultText: NO_LIMIT,
+  },
+  rateLimitTenant: {
+    name: 'rate-limit-tenant',
+    placeholder: 'number',
+    help: 'requests a second of all keys of a tenant',
+    type: RATE,
+    defaultText: NO_LIMIT,
+  },
+  rateLimitFailedAuth: {
+    name: 'rate-limit-failed-auth',
+    placeholder: 'number',
+    help: 'requests a second without a good key of an address; 0: no limit',
+    type: RATE,
+  },
+};
+
+/** A line of the table as documents show it. */
+export interface SettingDescription {
+  readonly key: keyof Settings;
+  readonly name: string;
+  readonly flag: string;
+  readonly variable: string;
+  readonly help: string;
+  /** Empty where there is none. */
+  readonly defaultText: string;
+  readonly yaml: ValueType<never>['yaml'];
+}
+
+/** Every setting, in the order of the table. */
+export function describeSettings(): readonly SettingDescription[] {
+  return settingKeys().map((key) => describe(key));
+}
+
+export function settingKeys(): readonly (keyof Settings)[] {
+  return Object.keys(SETTINGS).filter((key): key is keyof Settings => key in DEFAULTS);
+}
+
+function describe<K extends keyof Settings>(key: K): SettingDescription {
+  const { name, placeholder, help, type, defaultText } = SETTINGS[key];
+  return {
+    key,
+    name,
+    flag: `--${name} <${placeholder}>`,
+    variable: variableOf(name),
+    help,
+    defaultText: defaultText ?? type.write(DEFAULTS_OF[key]),
+    yaml: type.yaml,
+  };
+}
+
+const DEFAULTS_OF: Settings = DEFAULTS;

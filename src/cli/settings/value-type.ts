@@ -1,0 +1,54 @@
+/** How the value of a setting is written: read from a flag, a variable or the configuration file, and written back. */
+import { type AllowEntry, allowEntryText } from '../../outbound/allow-entry.ts';
+import { allowEntries, choice, durationSeconds, httpUrl, integer, nonEmpty } from '../options.ts';
+
+/** What YAML may hold it as. A `list` is a list there, or a text like that of the flag. */
+export type YamlForm = 'text' | 'number' | 'text or number' | 'list';
+
+export interface ValueType<T> {
+  readonly yaml: YamlForm;
+  /**
+   * @param before what was read for the same flag so far: a list goes on with it
+   * @throws InvalidArgumentError saying what it must be
+   */
+  readonly read: (text: string, before?: T) => T;
+  /** What `read` reads as the same value; empty for null. */
+  readonly write: (value: T) => string;
+}
+
+export const TEXT: ValueType<string> = { yaml: 'text', read: nonEmpty, write: (value) => value };
+
+export const URL_TEXT: ValueType<string> = { yaml: 'text', read: httpUrl, write: (value) => value };
+
+export const DURATION: ValueType<number> = {
+  yaml: 'text or number',
+  read: durationSeconds,
+  write: (seconds) => {
+    if (seconds >= 3600 && seconds % 3600 === 0) return `${seconds / 3600}h`;
+    if (seconds >= 60 && seconds % 60 === 0) return `${seconds / 60}m`;
+    return `${seconds}s`;
+  },
+};
+
+export const ALLOW_ENTRIES: ValueType<readonly AllowEntry[]> = {
+  yaml: 'list',
+  read: allowEntries,
+  write: (entries) => entries.map(allowEntryText).join(','),
+};
+
+export function integerFrom(low: number, high: number): ValueType<number> {
+  return { yaml: 'number', read: integer(low, high), write: String };
+}
+
+export function oneOf<T extends string>(members: readonly T[]): ValueType<T> {
+  return { yaml: 'text', read: choice(members), write: (value) => value };
+}
+
+/** Of a setting that has no value where none is given. */
+export function optional<T>(type: ValueType<T>): ValueType<T | null> {
+  return {
+    yaml: type.yaml,
+    read: (text) => type.read(text),
+    write: (value) => (value === null ? '' : type.write(value)),
+  };
+}
