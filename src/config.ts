@@ -13,6 +13,9 @@ export interface Settings extends TenantCaps, RateLimits {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** PEM; both or none, and plain HTTP without. */
+  readonly tlsCert: string | null;
+  readonly tlsKey: string | null;
   readonly dataDirectory: string;
   /** What webhook URLs start with; the address listened on where null. */
   readonly baseUrl: string | null;
@@ -48,6 +51,8 @@ export interface Settings extends TenantCaps, RateLimits {
 export const DEFAULTS = {
   host: '127.0.0.1',
   port: 8080,
+  tlsCert: null,
+  tlsKey: null,
   dataDirectory: './data',
   baseUrl: null,
   durability: 'write',
@@ -79,6 +84,10 @@ export function checkSettings(settings: Settings): void {
   const demand = (holds: boolean, sentence: string) => {
     if (!holds) throw new RangeError(sentence);
   };
+  demand(
+    (settings.tlsCert === null) === (settings.tlsKey === null),
+    'tls-cert and tls-key are given together: a certificate is served with its key',
+  );
   demand(
     settings.retentionSeconds >= 3600,
     'retention must be at least 1h: events_last_hour is counted from what is retained',

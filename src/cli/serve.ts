@@ -1,19 +1,19 @@
 /** `foreshock serve` */
 import { Command } from 'commander';
 import type { Settings } from '../config.ts';
-import { serviceIdOf, tenantId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import { nodeDisk } from '../lib/disk.ts';
 import { systemEntropy } from '../lib/entropy.ts';
 import { systemLogger } from '../lib/logger.ts';
 import { eventLoop } from '../lib/scheduler.ts';
 import { type RunningServer, startServer } from '../server.ts';
-import { print } from './output.ts';
+import { errorIsTerminal, print } from './output.ts';
 import { progressBar } from './progress.ts';
 import { tellReadiness } from './readiness.ts';
 import { addSettings, effectiveSettings } from './settings/effective.ts';
 import { SettingsRefused } from './settings/problem.ts';
 import { misspelledVariables } from './settings/variables.ts';
+import { welcome } from './welcome.ts';
 
 export function serveCommand(): Command {
   return addSettings(new Command('serve').description('run the server'))
@@ -59,6 +59,11 @@ async function serve(settings: Settings, warnings: readonly string[]): Promise<v
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  // Of a terminal that is gone, unless there is something that this could mean to a server.
+  process.on('SIGHUP', () => {
+    if (settings.tlsCert === null && errorIsTerminal()) stop('SIGHUP');
+    else server?.reloadCertificate();
+  });
 
   const bar = progressBar('replaying the log');
   server = await startServer(settings, {
@@ -75,56 +80,4 @@ async function serve(settings: Settings, warnings: readonly string[]): Promise<v
   tellReadiness((error) =>
     logger.warn({ err: error }, 'systemd could not be told that the service is ready'),
   );
-}
-
-function shutdownText(clean: boolean): string {
-  return clean
-    ? 'the last shutdown was clean'
-    : 'the last shutdown was not clean: the log was checked to its end';
-}
-
-function welcome(server: RunningServer, settings: Settings): string {
-  const { baseUrl, firstKeys, replayed, cleanShutdown, port } = server;
-  const local = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
-  const lines = [
-    `Foreshock listens on ${local}`,
-    `data in ${settings.dataDirectory}, durability ${settings.durability}, ${replayed} commands replayed`,
-    ...(firstKeys === undefined ? [shutdownText(cleanShutdown)] : []),
-  ];
-  if (baseUrl !== local) lines.push(`webhook URLs start with ${baseUrl}`);
-  else if (/^(?:0\.0\.0\.0|::)$/.test(settings.host)) {
-    lines.push('nobody can reach a webhook URL of this address: give the one they can as --base-url');
-  }
-  if (firstKeys === undefined) return lines.join('\n');
-
-  const service = 'checkout-api';
-  const serviceId = serviceIdOf(tenantId(firstKeys.tenantId), service);
-  const event = {
-    service_name: service,
-    vendor: 'argocd',
-    entity: service,
-    event_type: 'deploy',
-    old_value: 'v41',
-    new_value: 'v42',
-    confidence: 0.95,
-    ttl_seconds: 3600,
-  };
-  const curl = (key: string, path: string, body?: object) => {
-    const auth = `-H 'Authorization: Bearer ${key}'`;
-    if (body === undefined) return `  curl -sS ${local}${path} ${auth}`;
-    return `  curl -sS ${local}${path} ${auth} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
-  };
-  return [
-    ...lines,
-    '',
-    `The data directory is new. Tenant "${firstKeys.tenant}" was made with these keys, shown this once:`,
-    `  ingest key     ${firstKeys.ingest}`,
-    `  read-only key  ${firstKeys.readOnly}`,
-    '',
-    'Register an agent, send an event, and see what changed:',
-    curl(firstKeys.ingest, '/v1/agents/register', { hostname: 'my-host' }),
-    curl(firstKeys.ingest, '/v1/events', event),
-    curl(firstKeys.readOnly, `/v1/services/${serviceId}/context`),
-    '',
-  ].join('\n');
 }

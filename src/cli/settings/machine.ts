@@ -4,6 +4,8 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Settings } from '../../config.ts';
+import { readCertificate } from '../../lib/certificate.ts';
+import { systemClock } from '../../lib/clock.ts';
 
 export interface Findings {
   /** What a start would fail for. */
@@ -13,7 +15,21 @@ export interface Findings {
 }
 
 export function lookAtMachine(settings: Settings): Findings {
-  return { problems: [...directoryProblems(settings), ...hostProblems(settings)], warnings: [] };
+  const certificate = lookAtCertificate(settings);
+  return {
+    problems: [...directoryProblems(settings), ...hostProblems(settings), ...certificate.problems],
+    warnings: certificate.warnings,
+  };
+}
+
+function lookAtCertificate({ tlsCert, tlsKey }: Settings): Findings {
+  if (tlsCert === null || tlsKey === null) return { problems: [], warnings: [] };
+  try {
+    const { warnings } = readCertificate({ certFile: tlsCert, keyFile: tlsKey }, systemClock.now());
+    return { problems: [], warnings };
+  } catch (error) {
+    return { problems: [error instanceof Error ? error.message : String(error)], warnings: [] };
+  }
 }
 
 function directoryProblems({ dataDirectory }: Settings): string[] {

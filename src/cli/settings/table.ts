@@ -50,6 +50,22 @@ export const SETTINGS: SettingsTable = {
     help: 'port to listen on; 0 picks a free one',
     type: integerFrom(0, 65_535),
   },
+  tlsCert: {
+    name: 'tls-cert',
+    placeholder: 'file',
+    help: 'certificate to serve HTTPS with, in PEM, with those that lead to its authority; read again on SIGHUP',
+    type: optional(TEXT),
+    defaultText: 'plain HTTP',
+    example: '/etc/foreshock/fullchain.pem',
+  },
+  tlsKey: {
+    name: 'tls-key',
+    placeholder: 'file',
+    help: 'key of the certificate, in PEM, without a passphrase',
+    type: optional(TEXT),
+    defaultText: 'plain HTTP',
+    example: '/etc/foreshock/privkey.pem',
+  },
   dataDirectory: {
     name: 'data-dir',
     placeholder: 'directory',
