@@ -4,6 +4,7 @@ import type { Durability } from './commands/durability.ts';
 import type { TenantCaps } from './commands/refusal.ts';
 import type { MetricsAccess } from './domain/metrics-access.ts';
 import type { RateLimits } from './http/rate-limiter.ts';
+import type { TrustedProxy } from './lib/trusted-proxy.ts';
 import { MAX_SEGMENT_BYTES } from './log/position.ts';
 import { MAX_PAYLOAD_BYTES } from './log/record.ts';
 import { HEADER_BYTES } from './log/segment.ts';
@@ -20,6 +21,8 @@ export interface Settings extends TenantCaps, RateLimits {
   /** What webhook URLs start with; the address listened on where null. */
   readonly baseUrl: string | null;
   readonly durability: Durability;
+  /** Whose word on where a request came from is taken. */
+  readonly trustProxy: readonly TrustedProxy[];
   /** How long events stay in their agent's event log. */
   readonly retentionSeconds: number;
   /** What calls to tools may reach beside public addresses. */
@@ -55,6 +58,7 @@ export const DEFAULTS = {
   tlsKey: null,
   dataDirectory: './data',
   baseUrl: null,
+  trustProxy: [],
   durability: 'write',
   retentionSeconds: 24 * 3600,
   outboundAllow: [],

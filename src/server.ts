@@ -118,6 +118,7 @@ export async function startServer(
       clock,
       traffic,
       rateLimiter,
+      trustProxy: settings.trustProxy,
       maxConnections: settings.maxConnections,
       newRequestId: randomIds(entropy),
       unavailable: () => lifecycle.unavailable(),

@@ -1,5 +1,7 @@
 /** How the values of flags are read. A flag's environment variable is FORESHOCK_ and its name in capitals. */
+
 import { InvalidArgumentError, Option } from 'commander';
+import type { TrustedProxy } from '../lib/trusted-proxy.ts';
 import { type AllowEntry, parseAllowEntry } from '../outbound/allow-entry.ts';
 
 const UNITS: ReadonlyMap<string, number> = new Map([
@@ -62,6 +64,29 @@ export function allowEntries(text: string, before: readonly AllowEntry[] = []): 
     return reading.entry;
   });
   return [...before, ...entries];
+}
+
+/** Addresses, networks and `unix`, apart by commas or given again and again. */
+export function trustedProxies(text: string, before: readonly TrustedProxy[] = []): readonly TrustedProxy[] {
+  return [...before, ...text.split(',').map((part) => trustedProxy(part.trim()))];
+}
+
+function trustedProxy(text: string): TrustedProxy {
+  if (text === 'unix') return { type: 'unix' };
+  const reading = parseAllowEntry(text);
+  if (reading.type === 'refused' && /^[\d.:a-f]+\/\d+$/i.test(text)) {
+    throw new InvalidArgumentError(`${reading.detail}.`);
+  }
+  const entry = reading.type === 'entry' ? reading.entry : undefined;
+  if (entry?.type !== 'network' || entry.port !== null) {
+    throw new InvalidArgumentError(
+      `${text || 'nothing'}: it must be an address, a network such as 10.0.0.0/8, or unix.`,
+    );
+  }
+  if (entry.prefixLength === 0) {
+    throw new InvalidArgumentError(`${text}: with every address trusted, callers could name any as theirs.`);
+  }
+  return { type: 'network', address: entry.address, prefixLength: entry.prefixLength };
 }
 
 /** An option that can also be given as FORESHOCK_<FLAG>. */

@@ -2,6 +2,7 @@
  * The listener: everything that has to do with uWebSockets.js and nothing that has to do with what is served.
  * Its traps are solved here once: aborts, corking, exceptions, smuggling, unmatched paths, HEAD, deadlines.
  */
+
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { LIMITS } from '../domain/limits.ts';
 import {
@@ -16,8 +17,10 @@ import type { Certificate } from '../lib/certificate.ts';
 import type { Clock } from '../lib/clock.ts';
 import { readStrictJson } from '../lib/json.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
+import type { TrustedProxy } from '../lib/trusted-proxy.ts';
 import { Authenticator, type KeyDirectory } from './authentication.ts';
 import { readBody } from './body.ts';
+import { ClientAddresses } from './client-addresses.ts';
 import { type ConnectionOptions, limitConnections } from './connections.ts';
 import { type DoorOptions, Doors } from './doors.ts';
 import { Exchange } from './exchange.ts';
@@ -36,6 +39,7 @@ export interface ListenerOptions extends ConnectionOptions, DoorOptions {
   readonly scheduler: Scheduler;
   readonly clock: Clock;
   readonly rateLimiter: RateLimiter;
+  readonly trustProxy: readonly TrustedProxy[];
   /** Why no request can be taken just now, or undefined where they can. */
   readonly unavailable: () => Rejection | undefined;
 }
@@ -68,6 +72,7 @@ export async function listen(settings: ListenerOptions): Promise<Listener> {
 class HttpServer implements Listener {
   readonly #options: ListenerOptions;
   readonly #authenticator: Authenticator;
+  readonly #clients: ClientAddresses;
   readonly #doors: Doors;
   readonly #waiting = new Waiting();
   #draining = false;
@@ -76,6 +81,7 @@ class HttpServer implements Listener {
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#authenticator = new Authenticator(options.keys);
+    this.#clients = new ClientAddresses(options.trustProxy);
     this.#doors = new Doors(options, (app) => {
       limitConnections(app, options);
       this.#route(app);
@@ -174,7 +180,10 @@ class HttpServer implements Listener {
   #takeFromKeyHolder(res: HttpResponse, route: KeyRoute | BytesRoute, call: Call): void {
     const { exchange, head } = call;
     const key = this.#authenticator.authenticate(head.authorization, route.access);
-    if ('type' in key) return this.#options.rateLimiter.refuse(exchange, key);
+    if ('type' in key) {
+      const caller = this.#clients.callerOf(exchange.remoteAddress, head);
+      return this.#options.rateLimiter.refuse(exchange, key, caller);
+    }
     if (!this.#options.rateLimiter.admit(exchange, key)) return;
     if (route.body === 'none') {
       route.handle({ ...call, key, json: undefined });

@@ -14,6 +14,7 @@ import {
   oneOf,
   optional,
   TEXT,
+  TRUSTED_PROXIES,
   URL_TEXT,
   type ValueType,
 } from './value-type.ts';
@@ -79,6 +80,14 @@ export const SETTINGS: SettingsTable = {
     type: optional(URL_TEXT),
     defaultText: 'the address listened on',
     example: 'https://foreshock.example.com',
+  },
+  trustProxy: {
+    name: 'trust-proxy',
+    placeholder: 'list',
+    help: 'addresses and networks of proxies whose X-Forwarded-For is believed; unix: whoever may open the socket',
+    type: TRUSTED_PROXIES,
+    defaultText: 'nobody',
+    example: '10.0.0.7,fd00::/8',
   },
   durability: {
     name: 'durability',

@@ -1,6 +1,17 @@
 /** How the value of a setting is written: read from a flag, a variable or the configuration file, and written back. */
+
+import { networkText } from '../../lib/ip-address.ts';
+import type { TrustedProxy } from '../../lib/trusted-proxy.ts';
 import { type AllowEntry, allowEntryText } from '../../outbound/allow-entry.ts';
-import { allowEntries, choice, durationSeconds, httpUrl, integer, nonEmpty } from '../options.ts';
+import {
+  allowEntries,
+  choice,
+  durationSeconds,
+  httpUrl,
+  integer,
+  nonEmpty,
+  trustedProxies,
+} from '../options.ts';
 
 /** What YAML may hold it as. A `list` is a list there, or a text like that of the flag. */
 export type YamlForm = 'text' | 'number' | 'text or number' | 'list';
@@ -34,6 +45,15 @@ export const ALLOW_ENTRIES: ValueType<readonly AllowEntry[]> = {
   yaml: 'list',
   read: allowEntries,
   write: (entries) => entries.map(allowEntryText).join(','),
+};
+
+export const TRUSTED_PROXIES: ValueType<readonly TrustedProxy[]> = {
+  yaml: 'list',
+  read: trustedProxies,
+  write: (proxies) =>
+    proxies
+      .map((proxy) => (proxy.type === 'unix' ? 'unix' : networkText(proxy.address, proxy.prefixLength)))
+      .join(','),
 };
 
 export function integerFrom(low: number, high: number): ValueType<number> {
