@@ -40,7 +40,8 @@ export interface ServerDependencies {
 }
 
 export interface RunningServer {
-  readonly port: number;
+  /** Null where it listens on a socket alone. */
+  readonly port: number | null;
   /** What webhook URLs start with. */
   readonly baseUrl: string;
   /** Given on the first start of a data directory, and never again. */
@@ -99,7 +100,8 @@ export async function startServer(
     );
     const listener = await listen({
       host: settings.host,
-      port: settings.port,
+      port: settings.port === 'none' ? null : settings.port,
+      socket: settings.socket === null ? null : { path: settings.socket, mode: settings.socketMode },
       certificate: certificate.current,
       routes: [
         ...routes(api, settings, () => ({
@@ -222,7 +224,8 @@ function apiOf(
   };
 }
 
-function listenedOn({ host }: Settings, certificate: Certificate | null, port: number): string {
+function listenedOn({ host }: Settings, certificate: Certificate | null, port: number | null): string {
+  if (port === null) return 'http://localhost';
   const scheme = certificate === null ? 'http' : 'https';
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

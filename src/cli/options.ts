@@ -39,6 +39,12 @@ export function choice<T extends string>(members: readonly T[]): (text: string) 
   };
 }
 
+export function fileMode(text: string): number {
+  if (!/^0?[0-7]{3}$/.test(text))
+    throw new InvalidArgumentError('it must be the mode of a file, such as 0660.');
+  return Number.parseInt(text, 8);
+}
+
 export function nonEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('it must not be empty.');
   return text;

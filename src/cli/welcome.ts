@@ -10,15 +10,17 @@ function shutdownText(clean: boolean): string {
 }
 
 export function welcome(server: RunningServer, settings: Settings): string {
-  const { baseUrl, firstKeys, replayed, cleanShutdown } = server;
+  const { baseUrl, firstKeys, replayed, cleanShutdown, port } = server;
   const { local, curl: curlCommand } = reachedAt(server, settings);
+  const beside = port !== null && settings.socket !== null ? ` and unix:${settings.socket}` : '';
   const lines = [
-    `Foreshock listens on ${local}`,
+    `Foreshock listens on ${local}${beside}`,
     `data in ${settings.dataDirectory}, durability ${settings.durability}, ${replayed} commands replayed`,
     ...(firstKeys === undefined ? [shutdownText(cleanShutdown)] : []),
   ];
-  if (baseUrl !== local) lines.push(`webhook URLs start with ${baseUrl}`);
-  else if (/^(?:0\.0\.0\.0|::)$/.test(settings.host)) {
+  if (settings.baseUrl !== null) {
+    if (baseUrl !== local) lines.push(`webhook URLs start with ${baseUrl}`);
+  } else if (port === null || /^(?:0\.0\.0\.0|::)$/.test(settings.host)) {
     lines.push('nobody can reach a webhook URL of this address: give the one they can as --base-url');
   }
   if (firstKeys === undefined) return lines.join('\n');
@@ -58,8 +60,10 @@ export function welcome(server: RunningServer, settings: Settings): string {
 /** @returns where the server listens, and the command that asks it, but for the path */
 function reachedAt(
   { port, certificate }: RunningServer,
-  { host }: Settings,
+  { host, socket }: Settings,
 ): { local: string; curl: string } {
+  if (port === null)
+    return { local: `unix:${socket}`, curl: `curl -sS --unix-socket ${quoted(socket)} http://localhost` };
   const address = host.includes(':') ? `[${host}]` : host;
   if (certificate === null) {
     const local = `http://${address}:${port}`;
@@ -68,9 +72,15 @@ function reachedAt(
   const { hostName, isSelfSigned, certFile } = certificate;
   // By the name that it is for, else curl would refuse it.
   const resolve = hostName === undefined ? '' : ` --resolve ${hostName}:${port}:${address}`;
-  const trust = isSelfSigned ? ` --cacert ${certFile}` : '';
+  const trust = isSelfSigned ? ` --cacert ${quoted(certFile)}` : '';
   return {
     local: `https://${address}:${port}`,
     curl: `curl -sS${trust}${resolve} https://${hostName ?? address}:${port}`,
   };
+}
+
+/** A path as a shell takes it. */
+function quoted(path: string | null): string {
+  const text = path ?? '';
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,5 @@
 /**
- * Where connections come in: a port, with TLS or without.
+ * Where connections come in: a port, with TLS or without, and a unix socket, or one of the two.
  *
  * uWebSockets.js reads a certificate once, when it makes an app, and keeps it for good. So with TLS the app that
  * listens serves nobody: it hands each connection, before a byte of it is read, to a second app, and another
@@ -18,13 +18,21 @@ import {
   us_socket_local_port,
 } from 'uWebSockets.js';
 import type { Certificate } from '../lib/certificate.ts';
+import { makeWay, SocketFile } from '../lib/socket-path.ts';
 
 export interface DoorOptions {
   readonly host: string;
-  /** 0 picks a free one. */
-  readonly port: number;
-  /** Null is plain HTTP. */
+  /** 0 picks a free one, null opens none. */
+  readonly port: number | null;
+  /** For the port; null is plain HTTP. */
   readonly certificate: Certificate | null;
+  readonly socket: UnixSocket | null;
+}
+
+/** Plain HTTP: who may connect is in the file's mode. */
+export interface UnixSocket {
+  readonly path: string;
+  readonly mode: number;
 }
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two processes share a port, and the kernel splits their callers. */
@@ -44,6 +52,8 @@ declare module 'uWebSockets.js' {
     ): TemplatedApp;
     /** The typings lack these too. */
     getDescriptor(): number;
+    /** It says false where it cannot, which the typings do not. */
+    listen_unix(done: (socket: us_listen_socket | false) => void, path: string): TemplatedApp;
     addChildAppDescriptor(descriptor: number): TemplatedApp;
     removeChildAppDescriptor(descriptor: number): TemplatedApp;
   }
@@ -64,8 +74,12 @@ export class Doors {
   #serving: ServingApp | undefined;
   /** With TLS: those of earlier certificates, as long as anybody is connected to them. */
   #retired: readonly ServingApp[] = [];
+  /** Listens on the unix socket: the app of the port, where that is plain too. */
+  readonly #socketApp: TemplatedApp;
   #sockets: us_listen_socket[] = [];
-  port = 0;
+  #socketFile: SocketFile | undefined;
+  /** Null where none is open. */
+  port: number | null = null;
 
   /**
    * @param prepare gives an app its routes
@@ -78,16 +92,24 @@ export class Doors {
     if (certificate === null) {
       this.#portApp = App();
       prepare(this.#portApp);
+      this.#socketApp = this.#portApp;
     } else {
       this.#portApp = tlsApp(certificate);
       this.#serving = this.#servingApp(certificate);
       this.#portApp.addChildAppDescriptor(this.#serving.app.getDescriptor());
+      this.#socketApp = App();
+      prepare(this.#socketApp);
     }
   }
 
-  /** @throws Error where the address cannot be listened on */
+  /** @throws Error where an address cannot be listened on; `close` what is open then */
   async open(): Promise<void> {
-    const { host, port } = this.#options;
+    const { host, port, socket } = this.#options;
+    if (socket !== null) await this.#openSocket(socket);
+    if (port !== null) await this.#openPort(host, port);
+  }
+
+  async #openPort(host: string, port: number): Promise<void> {
     const socket = await new Promise<us_listen_socket | false>((done) => {
       this.#portApp.listen(host, port, EXCLUSIVE_PORT, done);
     });
@@ -96,6 +118,19 @@ export class Doors {
     }
     this.#sockets.push(socket);
     this.port = us_socket_local_port(socket);
+  }
+
+  /** The library takes away whatever has that name, be it a file or another's socket. So we look first. */
+  async #openSocket({ path, mode }: UnixSocket): Promise<void> {
+    await makeWay(path);
+    const socket = await new Promise<us_listen_socket | false>((done) => {
+      this.#socketApp.listen_unix(done, path);
+    });
+    if (socket === false) {
+      throw new Error(`cannot listen on ${path}: is its directory there, and may this user write to it?`);
+    }
+    this.#sockets.push(socket);
+    this.#socketFile = new SocketFile(path, mode);
   }
 
   /** Connections from now on are given this certificate. @throws Error where it is refused; then nothing changes */
@@ -116,6 +151,8 @@ export class Doors {
   /** Takes no new connections; later calls do nothing. */
   stopAccepting(): void {
     for (const socket of this.#sockets.splice(0)) us_listen_socket_close(socket);
+    this.#socketFile?.remove();
+    this.#socketFile = undefined;
   }
 
   /** Closes every connection. */
@@ -124,6 +161,7 @@ export class Doors {
     for (const { app } of this.#retired) app.close();
     this.#serving?.app.close();
     this.#portApp.close();
+    if (this.#socketApp !== this.#portApp) this.#socketApp.close();
   }
 
   #servingApp(certificate: Certificate): ServingApp {

@@ -45,7 +45,8 @@ export interface ListenerOptions extends ConnectionOptions, DoorOptions {
 }
 
 export interface Listener {
-  readonly port: number;
+  /** Null where none is open. */
+  readonly port: number | null;
   /** Requests that have come in and are not answered. */
   readonly inFlight: number;
   /** Serves connections from now on with this certificate. @throws Error where it cannot; then nothing changes */
@@ -65,7 +66,12 @@ const TOO_SLOW = unavailable('the server could not answer in time');
 /** @throws Error where the address cannot be listened on, or the certificate cannot be served */
 export async function listen(settings: ListenerOptions): Promise<Listener> {
   const server = new HttpServer(settings);
-  await server.open();
+  try {
+    await server.open();
+  } catch (error) {
+    server.close();
+    throw error;
+  }
   return server;
 }
 
@@ -93,7 +99,7 @@ class HttpServer implements Listener {
     return this.#waiting.countOpen();
   }
 
-  get port(): number {
+  get port(): number | null {
     return this.#doors.port;
   }
 

@@ -102,12 +102,16 @@ describe('a file of settings', () => {
     ['port: 1\nport: 2', ['f.yaml:2: port stands in line 1 already']],
     [
       'port: x\nport: 2',
-      ['f.yaml:1: port must be a number, not the text "x"', 'f.yaml:2: port stands in line 1 already'],
+      [
+        'f.yaml:1: port is x: it must be an integer from 0 to 65535.',
+        'f.yaml:2: port stands in line 1 already',
+      ],
     ],
     ['port: 65536', ['f.yaml:1: port is 65536: it must be an integer from 0 to 65535.']],
     ['port: 1e3', ['f.yaml:1: port is 1e3: it must be an integer from 0 to 65535.']],
-    ['port: true', ['f.yaml:1: port must be a number, not true']],
+    ['port: true', ['f.yaml:1: port must be text or a number, not true; quotes make it text']],
     ['port:', ['f.yaml:1: port has no value; leave the line out for the default']],
+    ['max-streams: "1"', ['f.yaml:1: max-streams must be a number, not the text "1"']],
     ['port: [1]', ['f.yaml:1: port takes one value, not a list']],
     ['port: {a: 1}', ['f.yaml:1: port takes a value, no aliases and no settings of its own']],
     ['host: 1.10', ['f.yaml:1: host must be text, not 1.10; quotes make it text']],

@@ -89,7 +89,7 @@ describe('a file', () => {
     );
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(`error: ${config}:1: there is no setting prot; did you mean port?\n`);
-    expect(stderr).toContain(`error: ${config}:2: port must be a number`);
+    expect(stderr).toContain(`error: ${config}:2: port is x: it must be an integer`);
   });
 
   it.each([

@@ -48,7 +48,7 @@ export async function startServer(
   const exited = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
   // Half a welcome must not be read for the whole.
   const welcome =
-    /Foreshock listens on (https?:\/\/\S+:(\d+))[\s\S]*commands replayed\n(?:[\s\S]*read-only key\s+\S+\n)?/;
+    /Foreshock listens on (https?:\/\/\S+:(\d+)|unix:\S+)[\s\S]*commands replayed\n(?:[\s\S]*read-only key\s+\S+\n)?/;
   const listening = await until(
     () => welcome.exec(output),
     child,

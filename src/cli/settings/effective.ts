@@ -59,6 +59,9 @@ function resolve(command: Command, file: FileSettings, path: string): Effective 
       origins.set(key, `${path}:${inFile.line}`);
     } else origins.set(key, 'default');
   }
+  // Whoever names a socket and no address means the socket alone.
+  const isAlone = origins.get('host') === 'default' && origins.get('port') === 'default';
+  if (settings.socket !== null && isAlone) settings.port = 'none';
   return { settings, origins };
 }
 

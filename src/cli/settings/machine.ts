@@ -1,5 +1,5 @@
 /** Whether this machine has what settings ask for: what `serve` would find out at its start, found out without it. */
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname, resolve } from 'node:path';
@@ -17,7 +17,12 @@ export interface Findings {
 export function lookAtMachine(settings: Settings): Findings {
   const certificate = lookAtCertificate(settings);
   return {
-    problems: [...directoryProblems(settings), ...hostProblems(settings), ...certificate.problems],
+    problems: [
+      ...directoryProblems(settings),
+      ...hostProblems(settings),
+      ...socketProblems(settings),
+      ...certificate.problems,
+    ],
     warnings: certificate.warnings,
   };
 }
@@ -50,7 +55,20 @@ function nearestExisting(path: string): string {
 
 const HOST_NAME = /^(?=.{1,253}$)[\w-]+(?:\.[\w-]+)*\.?$/;
 
-function hostProblems({ host }: Settings): string[] {
+function socketProblems({ socket }: Settings): string[] {
+  if (socket === null) return [];
+  const found = lstatSync(socket, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isSocket()) return [`socket ${socket} is there and no socket`];
+  try {
+    accessSync(dirname(socket), constants.W_OK | constants.X_OK);
+    return [];
+  } catch {
+    return [`socket ${socket}: its directory is not there, or cannot be written by this user`];
+  }
+}
+
+function hostProblems({ host, port }: Settings): string[] {
+  if (port === 'none') return [];
   if (isIP(host) === 0) {
     return HOST_NAME.test(host) ? [] : [`host ${host} is neither an address nor the name of a host`];
   }

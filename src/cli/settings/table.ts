@@ -10,9 +10,11 @@ import { variableOf } from '../options.ts';
 import {
   ALLOW_ENTRIES,
   DURATION,
+  FILE_MODE,
   integerFrom,
   oneOf,
   optional,
+  PORT,
   TEXT,
   TRUSTED_PROXIES,
   URL_TEXT,
@@ -48,8 +50,22 @@ export const SETTINGS: SettingsTable = {
   port: {
     name: 'port',
     placeholder: 'number',
-    help: 'port to listen on; 0 picks a free one',
-    type: integerFrom(0, 65_535),
+    help: 'port to listen on; 0 picks a free one, none opens none, as --socket without --host and --port does',
+    type: PORT,
+  },
+  socket: {
+    name: 'socket',
+    placeholder: 'path',
+    help: 'unix socket to listen on; with --host or --port beside the port, else instead of it',
+    type: optional(TEXT),
+    defaultText: 'the port alone',
+    example: '/run/foreshock/http.sock',
+  },
+  socketMode: {
+    name: 'socket-mode',
+    placeholder: 'mode',
+    help: 'who may connect to the socket: who may write to it',
+    type: FILE_MODE,
   },
   tlsCert: {
     name: 'tls-cert',

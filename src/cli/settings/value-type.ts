@@ -7,6 +7,7 @@ import {
   allowEntries,
   choice,
   durationSeconds,
+  fileMode,
   httpUrl,
   integer,
   nonEmpty,
@@ -30,6 +31,20 @@ export interface ValueType<T> {
 export const TEXT: ValueType<string> = { yaml: 'text', read: nonEmpty, write: (value) => value };
 
 export const URL_TEXT: ValueType<string> = { yaml: 'text', read: httpUrl, write: (value) => value };
+
+/** `none` opens no port. */
+export const PORT: ValueType<number | 'none'> = {
+  yaml: 'text or number',
+  read: (text) => (text === 'none' ? text : integer(0, 65_535)(text)),
+  write: String,
+};
+
+/** Of a file, as chmod takes it: 0660. */
+export const FILE_MODE: ValueType<number> = {
+  yaml: 'text or number',
+  read: fileMode,
+  write: (mode) => mode.toString(8).padStart(4, '0'),
+};
 
 export const DURATION: ValueType<number> = {
   yaml: 'text or number',
