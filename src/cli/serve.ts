@@ -11,7 +11,7 @@ import { errorIsTerminal, print } from './output.ts';
 import { progressBar } from './progress.ts';
 import { tellReadiness } from './readiness.ts';
 import { addSettings, effectiveSettings } from './settings/effective.ts';
-import { SettingsRefused } from './settings/problem.ts';
+import { refusedAsUsage } from './settings/problem.ts';
 import { misspelledVariables } from './settings/variables.ts';
 import { welcome } from './welcome.ts';
 
@@ -25,19 +25,11 @@ export function serveCommand(): Command {
         '\n  foreshock serve --config /etc/foreshock.yaml\n',
     )
     .action((_flags: object, command: Command) =>
-      serve(settingsOf(command), misspelledVariables(command, process.env)),
+      serve(
+        refusedAsUsage(command, () => effectiveSettings(command)).settings,
+        misspelledVariables(command, process.env),
+      ),
     );
-}
-
-/** The settings a command was given; where they are wrong, the command ends as wrongly used. */
-function settingsOf(command: Command): Settings {
-  try {
-    return effectiveSettings(command).settings;
-  } catch (error) {
-    if (error instanceof SettingsRefused)
-      command.error(error.problems.map((each) => `error: ${each}`).join('\n'));
-    throw error;
-  }
 }
 
 async function serve(settings: Settings, warnings: readonly string[]): Promise<void> {

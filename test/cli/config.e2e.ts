@@ -76,6 +76,30 @@ describe('a setting', () => {
   });
 });
 
+describe('the commands beside serve', () => {
+  it('find the data directory in the file that the server was given', async () => {
+    const dataDirectory = join(directory, 'named-in-file');
+    const config = file('named.yaml', `data-dir: ${dataDirectory}\nretention: 2h\n`);
+    const server = await startServer(dataDirectory);
+    try {
+      const listed = await foreshockWith({ directory }, 'tenants', 'list', '--json', '--config', config);
+      expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('"name":"default"')]);
+    } finally {
+      await server.stop();
+    }
+    const environment = { FORESHOCK_CONFIG: config };
+    const verified = await foreshockWith({ directory, environment }, 'log', 'verify');
+    expect([verified.code, verified.stderr]).toEqual([0, '']);
+    const elsewhere = await foreshockWith({ directory, environment }, 'log', 'verify', '--data-dir', 'none');
+    expect(elsewhere.code).toBe(1);
+  });
+
+  it('refuse a file that the server would', async () => {
+    const { code, stderr } = await foreshock('tenants', 'list', '--config', file('bad.yaml', 'prot: 1'));
+    expect([code, stderr]).toEqual([2, expect.stringContaining('did you mean port?')]);
+  });
+});
+
 describe('a file', () => {
   it('that is wrong starts no server, though flags would have their way', async () => {
     const config = file('wrong.yaml', 'prot: 1\nport: x\n');
