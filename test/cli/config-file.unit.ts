@@ -1,9 +1,10 @@
 /** The table of settings, and the file that is read by it. */
 import { describe, expect, it } from 'vitest';
+import { describeSettings } from '../../src/cli/settings/description.ts';
 import { exampleFile } from '../../src/cli/settings/example.ts';
 import { parseConfig, readTexts } from '../../src/cli/settings/file.ts';
 import { SettingsRefused } from '../../src/cli/settings/problem.ts';
-import { describeSettings, SETTINGS, settingKeys } from '../../src/cli/settings/table.ts';
+import { SETTINGS, settingKeys } from '../../src/cli/settings/table.ts';
 import { DEFAULTS, type Settings } from '../../src/config.ts';
 
 /** What a file sets, as values. */

@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import { checkSettings, DEFAULTS, type Settings } from '../../config.ts';
 import { option } from '../options.ts';
+import { describeSetting, describeSettings } from './description.ts';
 import { type FileSettings, readConfigFile, readTexts } from './file.ts';
 import { SettingsRefused } from './problem.ts';
-import { describeSettings, SETTINGS, settingKeys } from './table.ts';
+import { SETTINGS, settingKeys } from './table.ts';
 
 /** `default`, `flag`, the name of a variable, or file:line. */
 export type Origin = string;
@@ -21,10 +22,11 @@ export function addSettings(command: Command): Command {
 }
 
 function addSetting<K extends keyof Settings>(command: Command, key: K): void {
-  const { name, placeholder, help, type, defaultText } = SETTINGS[key];
+  const { type, defaultText } = SETTINGS[key];
+  const { flag, help } = describeSetting(key);
   const values: Settings = DEFAULTS;
   const value = values[key];
-  const made = option(`--${name} <${placeholder}>`, help).argParser(type.read);
+  const made = option(flag, help).argParser(type.read);
   if (value !== null) made.default(value, defaultText ?? type.write(value));
   else if (defaultText !== undefined) made.description = `${help} (default: ${defaultText})`;
   command.addOption(made);

@@ -6,7 +6,6 @@
 import { DURABILITIES } from '../../commands/durability.ts';
 import { DEFAULTS, type Settings } from '../../config.ts';
 import { METRICS_ACCESSES } from '../../domain/metrics-access.ts';
-import { variableOf } from '../options.ts';
 import {
   ALLOW_ENTRIES,
   DURATION,
@@ -24,8 +23,8 @@ import {
 export interface Setting<T> {
   /** Of the flag, without its dashes, and of the key in the file. */
   readonly name: string;
-  /** What stands for the value in the help. */
-  readonly placeholder: string;
+  /** What stands for the value in the help, where it is not what its type says. */
+  readonly placeholder?: string;
   readonly help: string;
   readonly type: ValueType<T>;
   /** The default in words, where its value says little. */
@@ -49,7 +48,6 @@ export const SETTINGS: SettingsTable = {
   host: { name: 'host', placeholder: 'address', help: 'address to listen on', type: TEXT },
   port: {
     name: 'port',
-    placeholder: 'number',
     help: 'port to listen on; 0 picks a free one, none opens none, as --socket without --host and --port does',
     type: PORT,
   },
@@ -63,7 +61,6 @@ export const SETTINGS: SettingsTable = {
   },
   socketMode: {
     name: 'socket-mode',
-    placeholder: 'mode',
     help: 'who may connect to the socket: who may write to it',
     type: FILE_MODE,
   },
@@ -91,7 +88,6 @@ export const SETTINGS: SettingsTable = {
   },
   baseUrl: {
     name: 'base-url',
-    placeholder: 'url',
     help: 'what webhook URLs start with',
     type: optional(URL_TEXT),
     defaultText: 'the address listened on',
@@ -99,7 +95,6 @@ export const SETTINGS: SettingsTable = {
   },
   trustProxy: {
     name: 'trust-proxy',
-    placeholder: 'list',
     help: 'addresses and networks of proxies whose X-Forwarded-For is believed; unix: whoever may open the socket',
     type: TRUSTED_PROXIES,
     defaultText: 'nobody',
@@ -113,19 +108,16 @@ export const SETTINGS: SettingsTable = {
   },
   retentionSeconds: {
     name: 'retention',
-    placeholder: 'duration',
     help: "how long events stay in their agent's event log, at least 1h",
     type: DURATION,
   },
   agentStaleAfterSeconds: {
     name: 'agent-stale-after',
-    placeholder: 'duration',
     help: 'an agent not seen for this long is stale',
     type: DURATION,
   },
   outboundAllow: {
     name: 'outbound-allow',
-    placeholder: 'entries',
     help: 'hosts, addresses or networks that integrations may call though they are not public',
     type: ALLOW_ENTRIES,
     defaultText: 'public addresses only',
@@ -133,13 +125,11 @@ export const SETTINGS: SettingsTable = {
   },
   pagerdutyApiUrl: {
     name: 'pagerduty-api-url',
-    placeholder: 'url',
     help: "PagerDuty's REST API: https://api.eu.pagerduty.com for the EU",
     type: URL_TEXT,
   },
   pagerdutyEventsUrl: {
     name: 'pagerduty-events-url',
-    placeholder: 'url',
     help: "PagerDuty's Events API: https://events.eu.pagerduty.com for the EU",
     type: URL_TEXT,
   },
@@ -151,124 +141,79 @@ export const SETTINGS: SettingsTable = {
   },
   maxStreams: {
     name: 'max-streams',
-    placeholder: 'number',
     help: 'readers of the stream at the same time',
     type: integerFrom(0, 100_000),
   },
   segmentBytes: {
     name: 'segment-bytes',
-    placeholder: 'number',
     help: 'size at which a log segment is sealed',
     type: integerFrom(4096, 4 * GIB - 1),
   },
   checkpointSegments: {
     name: 'checkpoint-segments',
-    placeholder: 'number',
     help: 'segments sealed since the last checkpoint that call for one',
     type: integerFrom(1, 10_000),
   },
   windowMaxEvents: {
     name: 'window-max-events',
-    placeholder: 'number',
     help: 'live events a service holds at most',
     type: integerFrom(1, 10_000_000),
   },
   windowMaxBytes: {
     name: 'window-max-bytes',
-    placeholder: 'number',
     help: 'bytes of live events a service holds at most',
     type: integerFrom(64 * KIB, GIB),
   },
   maxBodyBytes: {
     name: 'max-body-bytes',
-    placeholder: 'number',
     help: 'largest request body',
     type: BODY_BYTES,
   },
   maxBatchBytes: {
     name: 'max-batch-bytes',
-    placeholder: 'number',
     help: 'largest batch of events',
     type: BODY_BYTES,
   },
   maxWebhookBodyBytes: {
     name: 'max-webhook-body-bytes',
-    placeholder: 'number',
     help: 'largest webhook body',
     type: BODY_BYTES,
   },
   maxConnections: {
     name: 'max-connections',
-    placeholder: 'number',
     help: 'connections that are open at most; keep it below the limit of files',
     type: integerFrom(1, 1_000_000),
   },
   maxServices: {
     name: 'max-services',
-    placeholder: 'number',
     help: 'services a tenant has at most',
     type: integerFrom(1, 100_000_000),
   },
   maxIntegrations: {
     name: 'max-integrations',
-    placeholder: 'number',
     help: 'integrations a tenant has at most',
     type: integerFrom(1, 100_000),
   },
   rateLimitKey: {
     name: 'rate-limit-key',
-    placeholder: 'number',
     help: 'requests a second of an API key, a batch counting as its events',
     type: RATE,
     defaultText: NO_LIMIT,
   },
   rateLimitTenant: {
     name: 'rate-limit-tenant',
-    placeholder: 'number',
     help: 'requests a second of all keys of a tenant',
     type: RATE,
     defaultText: NO_LIMIT,
   },
   rateLimitFailedAuth: {
     name: 'rate-limit-failed-auth',
-    placeholder: 'number',
     help: 'requests a second without a good key of an address; 0: no limit',
     type: RATE,
   },
 };
 
-/** A line of the table as documents show it. */
-export interface SettingDescription {
-  readonly key: keyof Settings;
-  readonly name: string;
-  readonly flag: string;
-  readonly variable: string;
-  readonly help: string;
-  /** Empty where there is none. */
-  readonly defaultText: string;
-  readonly yaml: ValueType<never>['yaml'];
-}
-
-/** Every setting, in the order of the table. */
-export function describeSettings(): readonly SettingDescription[] {
-  return settingKeys().map((key) => describe(key));
-}
-
+/** In the order of the table. */
 export function settingKeys(): readonly (keyof Settings)[] {
   return Object.keys(SETTINGS).filter((key): key is keyof Settings => key in DEFAULTS);
 }
-
-function describe<K extends keyof Settings>(key: K): SettingDescription {
-  const { name, placeholder, help, type, defaultText } = SETTINGS[key];
-  return {
-    key,
-    name,
-    flag: `--${name} <${placeholder}>`,
-    variable: variableOf(name),
-    help,
-    defaultText: defaultText ?? type.write(DEFAULTS_OF[key]),
-    yaml: type.yaml,
-  };
-}
-
-const DEFAULTS_OF: Settings = DEFAULTS;

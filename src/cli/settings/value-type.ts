@@ -18,6 +18,8 @@ import {
 export type YamlForm = 'text' | 'number' | 'text or number' | 'list';
 
 export interface ValueType<T> {
+  /** What stands for a value in the help. */
+  readonly placeholder: string;
   readonly yaml: YamlForm;
   /**
    * @param before what was read for the same flag so far: a list goes on with it
@@ -28,12 +30,23 @@ export interface ValueType<T> {
   readonly write: (value: T) => string;
 }
 
-export const TEXT: ValueType<string> = { yaml: 'text', read: nonEmpty, write: (value) => value };
+export const TEXT: ValueType<string> = {
+  placeholder: 'text',
+  yaml: 'text',
+  read: nonEmpty,
+  write: (value) => value,
+};
 
-export const URL_TEXT: ValueType<string> = { yaml: 'text', read: httpUrl, write: (value) => value };
+export const URL_TEXT: ValueType<string> = {
+  placeholder: 'url',
+  yaml: 'text',
+  read: httpUrl,
+  write: (value) => value,
+};
 
 /** `none` opens no port. */
 export const PORT: ValueType<number | 'none'> = {
+  placeholder: 'number',
   yaml: 'text or number',
   read: (text) => (text === 'none' ? text : integer(0, 65_535)(text)),
   write: String,
@@ -41,12 +54,14 @@ export const PORT: ValueType<number | 'none'> = {
 
 /** Of a file, as chmod takes it: 0660. */
 export const FILE_MODE: ValueType<number> = {
+  placeholder: 'mode',
   yaml: 'text or number',
   read: fileMode,
   write: (mode) => mode.toString(8).padStart(4, '0'),
 };
 
 export const DURATION: ValueType<number> = {
+  placeholder: 'duration',
   yaml: 'text or number',
   read: durationSeconds,
   write: (seconds) => {
@@ -57,12 +72,14 @@ export const DURATION: ValueType<number> = {
 };
 
 export const ALLOW_ENTRIES: ValueType<readonly AllowEntry[]> = {
+  placeholder: 'entries',
   yaml: 'list',
   read: allowEntries,
   write: (entries) => entries.map(allowEntryText).join(','),
 };
 
 export const TRUSTED_PROXIES: ValueType<readonly TrustedProxy[]> = {
+  placeholder: 'list',
   yaml: 'list',
   read: trustedProxies,
   write: (proxies) =>
@@ -72,16 +89,17 @@ export const TRUSTED_PROXIES: ValueType<readonly TrustedProxy[]> = {
 };
 
 export function integerFrom(low: number, high: number): ValueType<number> {
-  return { yaml: 'number', read: integer(low, high), write: String };
+  return { placeholder: 'number', yaml: 'number', read: integer(low, high), write: String };
 }
 
 export function oneOf<T extends string>(members: readonly T[]): ValueType<T> {
-  return { yaml: 'text', read: choice(members), write: (value) => value };
+  return { placeholder: 'choice', yaml: 'text', read: choice(members), write: (value) => value };
 }
 
 /** Of a setting that has no value where none is given. */
 export function optional<T>(type: ValueType<T>): ValueType<T | null> {
   return {
+    placeholder: type.placeholder,
     yaml: type.yaml,
     read: (text) => type.read(text),
     write: (value) => (value === null ? '' : type.write(value)),
