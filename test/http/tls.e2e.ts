@@ -137,6 +137,25 @@ describe.skipIf(!hasOpenssl)('a server with a certificate', () => {
     await expect.poll(() => ask(server).then(({ status }) => status)).toBe(200);
   });
 
+  it('gives up on a connection that says nothing, as without TLS', async () => {
+    const server = await start(first);
+    const silent = connectPlain(server.port, '127.0.0.1').on('error', () => {});
+    await new Promise((done) => silent.once('close', done));
+    expect((await ask(server)).status).toBe(200);
+  }, 25_000);
+
+  it('stops in order, callers of an earlier certificate and all', async () => {
+    const pair = makeCertificate(directory, 'stopping');
+    const server = await start(pair);
+    const held = new Agent({ keepAlive: true });
+    expect((await ask(server, held)).name).toBe('stopping');
+    replacePair(pair, second);
+    await reload(server);
+    expect(await server.stop()).toBe(0);
+    await expect(ask(server)).rejects.toThrow('ECONNREFUSED');
+    held.destroy();
+  });
+
   it('says when its certificate expires, which of a chain is when the first does', async () => {
     const sooner = makeCertificate(directory, 'sooner', { begin: '20200101', end: '20480101' });
     const chain = joinFiles(join(directory, 'chain.pem'), first.cert, sooner.cert);
