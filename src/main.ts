@@ -7,6 +7,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { keysCommand, tenantsCommand } from './cli/admin.ts';
 import { agentCommand } from './cli/agent.ts';
 import { backupCommand, restoreCommand } from './cli/backup.ts';
+import { configCommand } from './cli/config.ts';
 import { logCommand } from './cli/log.ts';
 import { endQuietlyWithoutReader, printError } from './cli/output.ts';
 import { serveCommand } from './cli/serve.ts';
@@ -21,6 +22,7 @@ const program = new Command('foreshock')
   .addCommand(logCommand())
   .addCommand(backupCommand())
   .addCommand(restoreCommand())
+  .addCommand(configCommand())
   .addCommand(agentCommand(manifest.version));
 
 endQuietlyWithoutReader();

@@ -44,7 +44,9 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   commander: ['cli', '(top)'],
   'cli-progress': ['cli'],
   pino: ['lib'],
-  'ipaddr.js': ['outbound'],
+  'ipaddr.js': ['outbound', 'lib'],
+  yaml: ['cli'],
+  leven: ['cli'],
   // Whatever else called out would do so past the address policy.
   'node:http': ['outbound'],
   'node:https': [],
