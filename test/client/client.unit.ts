@@ -89,9 +89,9 @@ describe('the calls', () => {
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ hostname: 'db1', version: '1.2.3' });
   });
 
-  test('sendEvent posts the event with its idempotency key', async () => {
+  test('recordEvent posts the event with its idempotency key', async () => {
     const { client, seen } = await connected([say(201)]);
-    await client.sendEvent(EVENT, { idempotencyKey: 'once' });
+    await client.recordEvent(EVENT, { idempotencyKey: 'once' });
     expect(seen[0]).toMatchObject({ method: 'POST', url: '/v1/events' });
     expect(seen[0]?.headers['idempotency-key']).toBe('once');
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual(EVENT);
@@ -142,9 +142,9 @@ describe('the calls', () => {
       say(200, context),
     ]);
     expect(await client.listAgents()).toMatchObject([{ events_last_hour: 3 }]);
-    expect(await client.getAgent('0a1b', { per_page: 20, page: 2, event_type: 'deploy' })).toEqual(page);
+    expect(await client.showAgent('0a1b', { per_page: 20, page: 2, event_type: 'deploy' })).toEqual(page);
     expect(await client.listServices()).toEqual([service]);
-    expect(await client.getServiceContext('s1')).toEqual(context);
+    expect(await client.showServiceContext('s1')).toEqual(context);
     expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'GET /v1/agents',
       'GET /v1/agents/0a1b?per_page=20&page=2&event_type=deploy',
@@ -162,7 +162,7 @@ describe('retries', () => {
     ['502 of a proxy', say(502)],
   ])('%s is tried again, with the same idempotency key', async (_, answer) => {
     const { client, seen, waits } = await connected([answer, answer, say(201)]);
-    await client.sendEvent(EVENT, { idempotencyKey: 'once' });
+    await client.recordEvent(EVENT, { idempotencyKey: 'once' });
     expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual(['once', 'once', 'once']);
     expect(waits).toEqual([125, 250]);
   });
@@ -171,7 +171,7 @@ describe('retries', () => {
     const { client, seen, waits } = await connected([say(503, 'starting')], {
       retry: { attempts: 6, baseMs: 100, maxMs: 700 },
     });
-    expect(await errorOf(client.sendEvent(EVENT))).toMatchObject({ status: 503, detail: 'starting' });
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({ status: 503, detail: 'starting' });
     expect(seen).toHaveLength(6);
     expect(waits).toEqual([50, 100, 200, 350, 350]);
   });
@@ -184,19 +184,19 @@ describe('retries', () => {
     ],
   ])('Retry-After in %s is the least wait', async (_, headers) => {
     const { client, waits } = await connected([say(429, '', headers), say(201)]);
-    await client.sendEvent(EVENT);
+    await client.recordEvent(EVENT);
     expect(waits).toEqual([7125]);
   });
 
   test('a Retry-After beyond the longest wait is handed to the caller', async () => {
     const { client, seen, waits } = await connected([say(503, '', { 'Retry-After': '3600' })]);
-    expect(await errorOf(client.sendEvent(EVENT))).toMatchObject({ retryAfterMs: 3_600_000 });
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({ retryAfterMs: 3_600_000 });
     expect([seen.length, waits.length]).toEqual([1, 0]);
   });
 
   test.each([400, 401, 403, 404, 409, 500])('%s is not tried again', async (status) => {
     const { client, seen } = await connected([say(status, 'no')]);
-    expect(await errorOf(client.sendEvent(EVENT))).toMatchObject({
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({
       status,
       detail: 'no',
       message: `POST /v1/events: ${status} no`,
@@ -206,14 +206,14 @@ describe('retries', () => {
 
   test('an answer that does not come in time is tried again', async () => {
     const { client, seen } = await connected([() => {}, say(201)], { timeoutMs: 50 });
-    await client.sendEvent(EVENT);
+    await client.recordEvent(EVENT);
     expect(seen).toHaveLength(2);
   });
 
   test('an aborted call ends at once with the reason of its signal', async () => {
     const stop = new AbortController();
     const { client, seen } = await connected([() => stop.abort(new Error('enough'))]);
-    expect(await errorOf(client.sendEvent(EVENT, { signal: stop.signal }))).toMatchObject({
+    expect(await errorOf(client.recordEvent(EVENT, { signal: stop.signal }))).toMatchObject({
       message: 'enough',
     });
     expect(seen).toHaveLength(1);
@@ -245,13 +245,13 @@ describe('errors', () => {
 
   test('a redirect is not followed', async () => {
     const { client, seen } = await connected([say(302, '', { Location: '/elsewhere' })]);
-    expect(await errorOf(client.sendEvent(EVENT))).toMatchObject({ status: 302 });
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({ status: 302 });
     expect(seen).toHaveLength(1);
   });
 
   test('the key is in no error, even where the server repeats it', async () => {
     const { client } = await connected([say(401, `unknown key ${API_KEY}`)]);
-    const error = await errorOf(client.sendEvent(EVENT));
+    const error = await errorOf(client.recordEvent(EVENT));
     expect(error).toMatchObject({ detail: 'unknown key …' });
     expect(String(error) + JSON.stringify(error)).not.toContain(API_KEY);
   });
