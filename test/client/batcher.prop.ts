@@ -197,9 +197,9 @@ describe('the batcher', () => {
     await expect(batcher.add(eventOf('sizes', 'late'))).rejects.toThrow('closed');
   });
 
-  it('takes an event as it is when it is added', async () => {
+  it('takes an event as it is when it is added, and sends it at once when that is asked for', async () => {
     const event = { ...eventOf('snapshot', 'before') };
-    await using batcher = sender.batcher();
+    await using batcher = sender.batcher({ maxDelayMs: 60_000 });
     await batcher.add(event);
     Object.assign(event, { entity: 'after' });
     await batcher.flush();
