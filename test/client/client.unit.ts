@@ -1,8 +1,18 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { mkdtempSync } from 'node:fs';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ClientOptions, ForeshockClient } from '../../src/client/client.ts';
 import { ForeshockError } from '../../src/client/error.ts';
+import type { Fetch } from '../../src/client/transport.ts';
 import type { EventBody } from '../../src/client/wire.ts';
 
 const API_KEY = 'fsk_ing_0123456789abcdef';
@@ -154,6 +164,35 @@ describe('the calls', () => {
   });
 });
 
+describe('where it runs', () => {
+  test('goes over a unix socket, with a fetch that does', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'foreshock-client-')), 'socket');
+    const behind = createServer((_, response) => response.end('{"status":"alive"}'));
+    server = behind;
+    await new Promise<void>((resolve) => behind.listen(path, resolve));
+    const overSocket: Fetch = (url, { method = 'GET' }) =>
+      new Promise((resolve, reject) => {
+        const { pathname } = new URL(url);
+        const sent = httpRequest({ socketPath: path, path: pathname, method }, async (answer) => {
+          let text = '';
+          for await (const chunk of answer) text += String(chunk);
+          resolve(new Response(text, { status: answer.statusCode ?? 0 }));
+        });
+        sent.once('error', reject).end();
+      });
+    const client = new ForeshockClient({ baseUrl: 'http://foreshock', fetch: overSocket });
+    expect(await client.showHealth()).toEqual({ status: 'alive' });
+  });
+
+  test('without a key, sends none', async () => {
+    const { client, seen } = await connected([say(200, { status: 'alive' })]);
+    await client.showHealth();
+    expect(seen[0]?.headers.authorization).toBe(`Bearer ${API_KEY}`);
+    await new ForeshockClient({ baseUrl: `http://${seen[0]?.headers.host}` }).showHealth();
+    expect(seen[1]?.headers.authorization).toBeUndefined();
+  });
+});
+
 describe('retries', () => {
   test.each([
     ['a connection that is cut', hangUp],
@@ -220,7 +259,95 @@ describe('retries', () => {
   });
 });
 
+describe('time limits', () => {
+  /** A clock that only waits move. */
+  function fakeTime() {
+    let nowMs = 0;
+    const sleep = async (ms: number) => {
+      nowMs += ms;
+    };
+    return { sleep, now: () => nowMs, random: () => 1, baseMs: 100, maxMs: 100, attempts: 1000 };
+  }
+
+  test('a call ends before a wait that would outlast its deadline', async () => {
+    const { client, seen } = await connected([say(503, 'starting')], { retry: fakeTime(), deadlineMs: 1000 });
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({ status: 503, attempts: 10 });
+    expect(seen).toHaveLength(10);
+    expect(await errorOf(client.recordEvent(EVENT, { deadlineMs: 250 }))).toMatchObject({ attempts: 3 });
+  });
+
+  test('a call may have limits of its own', async () => {
+    const { client, seen } = await connected([() => {}]);
+    const limits = { timeoutMs: 20, retry: { attempts: 2 } };
+    expect(await errorOf(client.showHealth(limits))).toMatchObject({
+      kind: 'timeout',
+      status: null,
+      attempts: 2,
+      retryable: true,
+    });
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe('what must not be done twice', () => {
+  const create = (client: ForeshockClient) =>
+    client.createIntegration({ type: 'pagerduty', direction: 'inbound' });
+
+  test.each([
+    ['a lost answer', hangUp],
+    ['503', say(503)],
+  ])('is not sent again after %s', async (_, answer) => {
+    const { client, seen } = await connected([answer]);
+    expect(await errorOf(create(client))).toBeInstanceOf(ForeshockError);
+    expect(await errorOf(client.rotateToken('i'))).toBeInstanceOf(ForeshockError);
+    expect(seen).toHaveLength(2);
+  });
+
+  test('is sent again after 429, which says that nothing was done', async () => {
+    const made = { id: 'i', type: 'pagerduty', webhook_url: 'u' };
+    const { client } = await connected([say(429), say(201, made)]);
+    expect(await create(client)).toEqual(made);
+  });
+
+  test('what is deleted is deleted, though the answer that said so was lost', async () => {
+    const gone = [hangUp, say(404, 'not found')];
+    const { client } = await connected(gone);
+    await client.deleteIntegration('i');
+    const never = await connected([say(404, 'not found')]);
+    expect(await errorOf(never.client.deleteIntegration('i'))).toMatchObject({ status: 404 });
+  });
+
+  test('an event brings a key of its own, the same for all attempts', async () => {
+    const { client, seen } = await connected([hangUp, say(201), say(201)]);
+    await client.recordEvent(EVENT);
+    await client.recordEvent(EVENT);
+    const [first, again, other] = seen.map(({ headers }) => headers['idempotency-key']);
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+  });
+});
+
 describe('errors', () => {
+  test('say what a problem document says, and under which id the server knows the request', async () => {
+    const problem = {
+      type: 'about:blank',
+      title: 'Forbidden',
+      status: 403,
+      detail: 'no agent',
+      instance: 'r1',
+    };
+    const headers = { 'Content-Type': 'application/problem+json', 'X-Request-Id': 'r1' };
+    const { client, seen } = await connected([say(403, problem, headers)]);
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({
+      kind: 'refused',
+      title: 'Forbidden',
+      detail: 'no agent',
+      requestId: 'r1',
+    });
+    expect(seen[0]?.headers.accept).toContain('application/problem+json');
+  });
+
   test('a server that is not there is named by what went wrong', async () => {
     const { client, closed } = await connected([hangUp], { retry: { attempts: 1 } });
     await closed();
