@@ -1,21 +1,13 @@
 /** One agent and its event log, filtered and paged by the API. */
-import { ApiError, call } from '../api.ts';
+import { ForeshockError } from '../../client/error.ts';
+import type { AgentWithEvents, EventFilter, PageQuery } from '../../client/wire.ts';
+import { api } from '../api.ts';
 import { ago, clockTime, nowMs } from '../clock.ts';
 import { foreign, h, setText } from '../dom.ts';
-import { type Agent, EVENT_TYPES, type EventFields, typeName } from '../model.ts';
+import { EVENT_TYPES, typeName } from '../model.ts';
 import { eventText, stateBadge, typeBadge } from '../parts.ts';
 import { get } from '../store.ts';
 import { keepInAddress, type Route, type View } from '../view.ts';
-
-interface Page {
-  readonly agent: Agent;
-  readonly events: readonly (EventFields & { readonly service_name: string; readonly received_at: string })[];
-  readonly page: number;
-  readonly total_pages: number;
-  readonly total: number;
-  readonly filter_services: readonly string[];
-  readonly filter_vendors: readonly string[];
-}
 
 const FILTERS = ['service', 'vendor', 'event_type', 'per_page', 'page'] as const;
 
@@ -87,12 +79,14 @@ export function agentView(root: HTMLElement, { parts, query }: Route): View {
 
   async function load(): Promise<void> {
     keepInAddress(['agents', id], Object.fromEntries(wanted));
-    let page: Page;
+    let page: AgentWithEvents;
     try {
-      page = await call<Page>(`/v1/agents/${encodeURIComponent(id)}?${wanted}`);
+      // As the address says: the server judges it.
+      const query: object = Object.fromEntries(wanted);
+      page = await api().showAgent(id, query as EventFilter & PageQuery);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      setText(problem, error.status === 404 ? 'There is no such agent.' : error.message);
+      if (!(error instanceof ForeshockError)) throw error;
+      setText(problem, error.status === 404 ? 'There is no such agent.' : error.detail);
       return;
     }
     setText(problem, '');

@@ -1,8 +1,8 @@
 /** All agents: live or silent, and how busy they have been. */
-import { callQuietly } from '../api.ts';
+import { quietly } from '../api.ts';
 import { ago, nowMs } from '../clock.ts';
 import { foreign, h, patch, set, setText, svg } from '../dom.ts';
-import type { Agent, EventFields } from '../model.ts';
+import type { Agent } from '../model.ts';
 import { curlEvent, emptyState } from '../parts.ts';
 import { all, getValue } from '../store.ts';
 import { addressOf, type View } from '../view.ts';
@@ -24,12 +24,10 @@ export function agentsView(root: HTMLElement): View {
   root.append(h('div', { class: 'bar' }, h('h1', {}, 'Agents'), summary), list, empty);
 
   async function load(agent: Agent): Promise<void> {
-    const page = await callQuietly<{ agent: Agent; events: EventFields[] }>(
-      `/v1/agents/${agent.id}?per_page=100`,
-    );
+    const page = await quietly((client) => client.showAgent(agent.id, { per_page: 100 }));
     times.set(
       agent.id,
-      (page?.events ?? []).map(({ received_at }) => Date.parse(received_at ?? '')),
+      (page?.events ?? []).map(({ received_at }) => Date.parse(received_at)),
     );
     update();
   }

@@ -1,5 +1,6 @@
 /** Integrations: made, rotated and deleted, and what was sent through each. */
-import { ApiError, call } from '../api.ts';
+import { ForeshockError } from '../../client/error.ts';
+import { api } from '../api.ts';
 import { ago, nowMs } from '../clock.ts';
 import { foreign, h, patch, setText } from '../dom.ts';
 import { loadIntegrations } from '../feed.ts';
@@ -12,14 +13,14 @@ const COPIED_MS = 2000;
 
 export function integrationsView(root: HTMLElement): View {
   const problem = h('p', { class: 'problem', role: 'alert' });
-  const type = options('Type', ['pagerduty', 'alertmanager']);
-  const direction = options('Direction', ['inbound', 'outbound', 'bidirectional']);
+  const type = options('Type', ['pagerduty', 'alertmanager'] as const);
+  const direction = options('Direction', ['inbound', 'outbound', 'bidirectional'] as const);
   const list = h('ul', { class: 'cards', 'aria-label': 'Integrations' });
   const create = (event: Event) => {
     event.preventDefault();
-    const body = { type: type.select.value, direction: direction.select.value };
+    const body = { type: type.chosen(), direction: direction.chosen() };
     attempt(async () => {
-      await call('/v1/integrations', 'POST', body);
+      await api().createIntegration(body);
       await loadIntegrations();
     });
   };
@@ -46,8 +47,8 @@ export function integrationsView(root: HTMLElement): View {
     try {
       await change();
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      setText(problem, error.message);
+      if (!(error instanceof ForeshockError)) throw error;
+      setText(problem, error.detail);
     }
   }
 
@@ -63,13 +64,13 @@ export function integrationsView(root: HTMLElement): View {
     });
     const rotate = twice('Rotate token', 'The old URL stops working. Rotate?', () =>
       attempt(async () => {
-        await call(`/v1/integrations/${id}/rotate-token`, 'POST');
+        await api().rotateToken(id);
         await loadIntegrations();
       }),
     );
     const remove = twice('Delete', 'The URL stops working for good. Delete?', () =>
       attempt(async () => {
-        await call(`/v1/integrations/${id}`, 'DELETE');
+        await api().deleteIntegration(id);
         await loadIntegrations();
       }),
     );
@@ -77,8 +78,7 @@ export function integrationsView(root: HTMLElement): View {
     const deliveries = h('details', {}, h('summary', {}, 'What was sent'), sent);
     deliveries.addEventListener('toggle', () =>
       attempt(async () => {
-        if (deliveries.open)
-          showDeliveries(sent, await call<Delivery[]>(`/v1/integrations/${id}/deliveries`));
+        if (deliveries.open) showDeliveries(sent, await api().listDeliveries(id));
       }),
     );
     return h(
@@ -105,9 +105,10 @@ export function integrationsView(root: HTMLElement): View {
   return { title: 'Integrations', update };
 }
 
-function options(label: string, values: readonly string[]) {
+function options<Value extends string>(label: string, values: readonly [Value, ...Value[]]) {
   const select = h('select', {}, ...values.map((value) => h('option', { value }, value)));
-  return { select, label: h('label', {}, `${label} `, select) };
+  const chosen = () => values.find((value) => value === select.value) ?? values[0];
+  return { chosen, label: h('label', {}, `${label} `, select) };
 }
 
 /** A button that asks before it does what cannot be taken back. */

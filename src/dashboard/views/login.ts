@@ -10,6 +10,8 @@ export function loginView(root: HTMLElement, problem: string, onKey: () => void)
     autocomplete: 'off',
     spellcheck: 'false',
     required: true,
+    // Others cannot stand in a header.
+    pattern: '\\s*[!-~]+\\s*',
     'aria-describedby': 'key-advice',
   });
   const submit = (event: Event) => {
