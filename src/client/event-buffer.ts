@@ -98,7 +98,7 @@ export class EventBuffer {
   /** Nobody is let in any more. */
   shut(reason: unknown): void {
     this.#isShut = true;
-    for (const { reject } of this.#outside) reject(reason);
+    for (const { reject } of this.#outside.splice(0)) reject(reason);
   }
 
   #letIn(): void {

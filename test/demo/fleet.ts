@@ -1,17 +1,5 @@
 /** The fleet of the demonstration: thirty services, and sixty agents that report of them. */
-
-export interface DemoEvent {
-  readonly service_name: string;
-  readonly vendor: string;
-  readonly entity: string;
-  readonly event_type: string;
-  readonly old_value?: string;
-  readonly new_value?: string;
-  readonly actor?: string;
-  readonly sha?: string;
-  readonly confidence: number;
-  readonly ttl_seconds: number;
-}
+import type { EventBody } from '../../src/client/index.ts';
 
 const AREAS = [
   'checkout',
@@ -37,7 +25,7 @@ export function pick<T>(choices: readonly T[]): T {
 }
 
 /** What goes on in a fleet on any day. */
-export function everyday(service_name = pick(SERVICES)): DemoEvent {
+export function everyday(service_name = pick(SERVICES)): EventBody {
   const version = Math.floor(Math.random() * 90) + 10;
   const common = { service_name, confidence: 0.9, ttl_seconds: pick([300, 900, 1800]) };
   const pod = `${service_name}-${Math.random().toString(36).slice(2, 7)}`;
@@ -85,7 +73,7 @@ export function everyday(service_name = pick(SERVICES)): DemoEvent {
 export interface Story {
   readonly title: string;
   readonly service: string;
-  readonly events: readonly DemoEvent[];
+  readonly events: readonly EventBody[];
 }
 
 /** What went wrong, in the order in which it did; the alert comes after the last. */

@@ -7,7 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { AGENTS, type DemoEvent, everyday, pick, SERVICES, STORIES } from './fleet.ts';
+import { type EventBody, ForeshockClient } from '../../src/client/index.ts';
+import { AGENTS, everyday, pick, SERVICES, STORIES } from './fleet.ts';
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '8080' } } });
 const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
@@ -43,20 +44,7 @@ function found(pattern: RegExp): string {
   return match;
 }
 
-async function send(path: string, key: string | undefined, body?: object): Promise<unknown> {
-  const answer = await fetch(url + path, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${text}`);
-  return text === '' ? undefined : JSON.parse(text);
-}
-
+const reader = new ForeshockClient({ baseUrl: url, apiKey: readOnlyKey });
 const wait = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
 const flags = ['--tenant', 'default', '--kind', 'ingest', '--count', String(AGENTS), '--json'];
 const made = await promisify(execFile)(process.execPath, [
@@ -74,20 +62,19 @@ const agents = await Promise.all(
     .map(async (line, index) => {
       const { key }: { readonly key: string } = JSON.parse(line);
       const hostname = `node-${String(index + 1).padStart(2, '0')}.eu-west.example`;
-      const registered = await send('/v1/agents/register', key, { hostname, version: '1.4.2' });
-      const { id } = registered as { readonly id: string };
-      return { key, id };
+      const client = new ForeshockClient({ baseUrl: url, apiKey: key });
+      const { id } = await client.registerAgent({ hostname, version: '1.4.2' });
+      return { client, id };
     }),
 );
 
 /** A service is always told of by the same agents. */
-function report(event: DemoEvent): Promise<unknown> {
+function report(event: EventBody): Promise<void> {
   const at = SERVICES.indexOf(event.service_name) * 2 + (Math.random() < 0.5 ? 0 : 1);
-  return send('/v1/events', (agents[at] ?? pick(agents)).key, event);
+  return (agents[at] ?? pick(agents)).client.recordEvent(event);
 }
 
-const integration = await send('/v1/integrations', readOnlyKey, { type: 'pagerduty', direction: 'inbound' });
-const { token } = integration as { readonly token: string };
+const { token } = await reader.createIntegration({ type: 'pagerduty', direction: 'inbound' });
 await Promise.all(SERVICES.map((service_name) => report(everyday(service_name))));
 for (let count = 0; count < 2 * SERVICES.length; count += 1) await report(everyday());
 
@@ -104,7 +91,7 @@ const ignore = () => {};
 setInterval(() => report(everyday()).catch(ignore), EVERYDAY_MS);
 setInterval(() => {
   // The last two fall silent, and are found to be stale.
-  for (const { id, key } of agents.slice(0, -2)) send(`/v1/agents/${id}/heartbeat`, key).catch(ignore);
+  for (const { id, client } of agents.slice(0, -2)) client.heartbeat(id).catch(ignore);
 }, HEARTBEAT_MS);
 
 await wait(STORY_AFTER_MS);
@@ -127,6 +114,6 @@ for (const [index, { title, service, events }] of STORIES.entries()) {
     occurred_at: data.created_at,
     data,
   };
-  await send(`/webhooks/pagerduty/${token}`, undefined, { event });
+  await reader.receiveWebhook('pagerduty', token, { event });
   await wait(STORY_EVERY_MS);
 }

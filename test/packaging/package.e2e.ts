@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXAMPLES } from '../client/examples.ts';
 import { removeDirectory, temporaryDirectory } from '../support/server.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -161,8 +162,12 @@ describe.skipIf(problem !== undefined)('the package', () => {
       const manifest = { name: 'project', private: true, type: 'module' };
       writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
       writeFileSync(join(project, 'main.ts'), PROGRAM);
-      const types = 'declare const process: { readonly argv: string[] };\n';
-      writeFileSync(join(project, 'globals.d.ts'), types);
+      const types = 'readonly argv: string[]; readonly env: Record<string, string | undefined>';
+      writeFileSync(join(project, 'globals.d.ts'), `declare const process: { ${types} };\n`);
+      const examples = EXAMPLES.map(({ line, program: text }) => {
+        writeFileSync(join(project, `example-${line}.ts`), text);
+        return `example-${line}.ts`;
+      });
       await succeed('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', tarball], project);
       const strict = [
         '--strict',
@@ -172,7 +177,7 @@ describe.skipIf(problem !== undefined)('the package', () => {
         'es2022',
       ];
       const lib = ['--lib', 'es2022,dom,dom.iterable,dom.asynciterable'];
-      const sources = ['main.ts', 'globals.d.ts'];
+      const sources = ['main.ts', 'globals.d.ts', ...examples];
       const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler', '--noEmit'];
       await succeed(process.execPath, [TSC, ...strict, ...lib, ...bundler, ...sources], project);
       const nodenext = ['--module', 'nodenext', '--moduleResolution', 'nodenext'];
