@@ -57,6 +57,7 @@ export interface BatcherDependencies {
 }
 
 const MIB = 1024 * 1024;
+const ENCODER = new TextEncoder();
 /** About the events that were sent, not about who sent them. */
 const EVENT_REFUSALS: ReadonlySet<number | null> = new Set([400, 413, 415, 422]);
 
@@ -71,6 +72,7 @@ export class Batcher implements AsyncDisposable {
   #isRunning = false;
   #isClosed = false;
   #failure: { readonly error: unknown } | undefined;
+  readonly #abort = () => this.#fail(this.#options.signal?.reason);
   #hurry = () => {};
   #watchers: (() => void)[] = [];
 
@@ -85,9 +87,8 @@ export class Batcher implements AsyncDisposable {
       onDropped: (event) => options.onDropped?.(event),
       onChange: () => this.#go(),
     });
-    const { signal } = options;
-    signal?.addEventListener('abort', () => this.#fail(signal.reason), { once: true });
-    if (signal?.aborted) this.#fail(signal.reason);
+    options.signal?.addEventListener('abort', this.#abort, { once: true });
+    if (options.signal?.aborted) this.#abort();
   }
 
   /** Events that have been added and of which it is not known what became of them. */
@@ -115,7 +116,7 @@ export class Batcher implements AsyncDisposable {
     if (this.#isClosed) throw new Error('the batcher is closed');
     const line = JSON.stringify(event);
     // With the end of the line.
-    const bytes = new TextEncoder().encode(line).byteLength + 1;
+    const bytes = ENCODER.encode(line).byteLength + 1;
     const atMs = this.#dependencies.retry.now();
     await this.#buffer.put({ number: ++this.#added, event, line, bytes, atMs });
   }
@@ -136,9 +137,10 @@ export class Batcher implements AsyncDisposable {
   }
 
   /** Takes nothing more, and flushes. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#isClosed = true;
-    return this.flush();
+    await this.flush();
+    this.#options.signal?.removeEventListener('abort', this.#abort);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -167,7 +169,7 @@ export class Batcher implements AsyncDisposable {
 
   #go(): void {
     this.#tell();
-    if (this.#buffer.isBatchFull) this.#hurry();
+    if (this.#buffer.isRipe) this.#hurry();
     if (this.#isRunning || this.#buffer.length === 0 || this.#failure !== undefined) return;
     this.#isRunning = true;
     this.#run();
@@ -188,10 +190,10 @@ export class Batcher implements AsyncDisposable {
     }
   }
 
-  /** Until a batch is full, its oldest event has waited long enough, or somebody waits for it. */
+  /** Until there is a batch, its oldest event has waited long enough, or somebody waits for it. */
   async #ripe(): Promise<void> {
     const { oldest } = this.#buffer;
-    if (oldest === undefined || this.#flushes > 0 || this.#buffer.isBatchFull) return;
+    if (oldest === undefined || this.#flushes > 0 || this.#buffer.isRipe) return;
     const waitMs = oldest.atMs + (this.#options.maxDelayMs ?? 200) - this.#dependencies.retry.now();
     if (waitMs <= 0) return;
     await new Promise<void>((resolve) => {
@@ -210,25 +212,28 @@ export class Batcher implements AsyncDisposable {
     const lines = entries.map(({ line }) => line).join('\n');
     const once = { idempotencyKey: newKey(), ...(signal && { signal }) };
     for (let failures = 0; ; ) {
-      try {
-        return this.#settle(entries, await send(lines, once));
-      } catch (error) {
+      const answer = await send(lines, once).catch((error: unknown) => {
         signal?.throwIfAborted();
-        if (!(error instanceof ForeshockError)) throw error;
-        if (error.status === 413 && entries.length > 1) {
-          const half = Math.ceil(entries.length / 2);
-          this.#buffer.limitBatches(Math.ceil(entries.reduce((sum, { bytes }) => sum + bytes, 0) / 2));
-          await this.#deliver(entries.slice(0, half));
-          return this.#deliver(entries.slice(half));
-        }
-        if (EVENT_REFUSALS.has(error.status)) return this.#settle(entries, allRejected(entries, error));
-        if (error.retryable || (error.status ?? 0) >= 500) {
-          const waitMs = waitBeforeRetry(retry, ++failures, error.retryAfterMs);
-          onRetry?.(error, waitMs);
-          await retry.sleep(waitMs, signal);
-        } else if ((await onRefused?.(error)) !== 'again') throw error;
-      }
+        if (error instanceof ForeshockError) return error;
+        throw error;
+      });
+      if (!(answer instanceof ForeshockError)) return this.#settle(entries, answer);
+      const { status, retryable } = answer;
+      if (status === 413 && entries.length > 1) return this.#halve(entries);
+      if (EVENT_REFUSALS.has(status)) return this.#settle(entries, allRejected(entries, answer));
+      if (retryable || (status ?? 0) >= 500) {
+        const waitMs = waitBeforeRetry(retry, ++failures, answer.retryAfterMs);
+        onRetry?.(answer, waitMs);
+        await retry.sleep(waitMs, signal);
+      } else if ((await onRefused?.(answer)) !== 'again') throw answer;
     }
+  }
+
+  async #halve(entries: readonly Entry[]): Promise<void> {
+    const half = Math.ceil(entries.length / 2);
+    this.#buffer.limitBatches(Math.ceil(entries.reduce((sum, { bytes }) => sum + bytes, 0) / 2));
+    await this.#deliver(entries.slice(0, half));
+    await this.#deliver(entries.slice(half));
   }
 
   #settle(entries: readonly Entry[], { rejected }: BatchResult): void {

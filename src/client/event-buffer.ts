@@ -60,9 +60,10 @@ export class EventBuffer {
     return this.#queue[0] ?? this.#outside[0]?.entry;
   }
 
-  /** Whether there is as much as goes into a batch. */
-  get isBatchFull(): boolean {
-    return this.#queue.length >= this.#options.maxEvents || this.#queuedBytes >= this.#maxBytes;
+  /** Whether there is as much as goes into a batch, or as there is room for. */
+  get isRipe(): boolean {
+    const { maxEvents, maxBuffered } = this.#options;
+    return this.#queue.length >= Math.min(maxEvents, maxBuffered) || this.#queuedBytes >= this.#maxBytes;
   }
 
   get onFull(): OnFull {

@@ -197,6 +197,13 @@ describe('the batcher', () => {
     await expect(batcher.add(eventOf('sizes', 'late'))).rejects.toThrow('closed');
   });
 
+  it('waits for no more events where it has no room for them', async () => {
+    const batcher = sender.batcher({ maxBuffered: 3, maxDelayMs: 60_000 });
+    for (let index = 0; index < 9; index++) await batcher.add(eventOf('no-room', `e${index}`));
+    await expect.poll(() => recorded('no-room')).toHaveLength(9);
+    await batcher.close();
+  });
+
   it('takes an event as it is when it is added, and sends it at once when that is asked for', async () => {
     const event = { ...eventOf('snapshot', 'before') };
     await using batcher = sender.batcher({ maxDelayMs: 60_000 });
