@@ -1,7 +1,12 @@
 /** Over a network that cuts, delays and refuses at random, every event is recorded exactly once and in order. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BatcherOptions, type EventBody, ForeshockClient } from '../../src/client/index.ts';
+import {
+  type BatcherOptions,
+  type EventBody,
+  ForeshockClient,
+  ForeshockError,
+} from '../../src/client/index.ts';
 import { TestServer } from '../support/http.ts';
 import { removeDirectory, startServer, temporaryDirectory } from '../support/server.ts';
 import { type Fault, Network } from './network.ts';
@@ -94,6 +99,33 @@ describe('the batcher', () => {
       { numRuns: 60 },
     );
   }, 120_000);
+
+  it('is not needed for that: events sent one by one are recorded once too', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fault, { maxLength: 20 }), fc.nat(10), async (faults, count) => {
+        const service = `single-${++runs}`;
+        const left = [...faults];
+        network.fault = () => left.shift() ?? { type: 'none' };
+        const retry = { attempts: 100 };
+        const names = Array.from({ length: count }, (_, index) => `e${index}`);
+        for (const name of names) await recordUntilItIs(eventOf(service, name), retry);
+        expect(await recorded(service)).toEqual(names);
+      }),
+      { numRuns: 30 },
+    );
+  }, 60_000);
+
+  /** 500 is not tried again by itself: whoever does so gives the key. */
+  async function recordUntilItIs(event: EventBody, retry: { readonly attempts: number }): Promise<void> {
+    const idempotencyKey = `${event.service_name}-${event.entity}`;
+    for (;;) {
+      try {
+        return await sender.recordEvent(event, { idempotencyKey, retry });
+      } catch (error) {
+        if (!(error instanceof ForeshockError && error.status === 500)) throw error;
+      }
+    }
+  }
 
   it('loses nothing and doubles nothing where the server is killed again and again', async () => {
     network.fault = () => ({ type: 'none' });

@@ -56,6 +56,13 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     return made;
   };
 
+  it('a key that no header could hold is not taken', async () => {
+    const page = await open();
+    await enter(page, server.process.url, 'schlüssel');
+    expect(await page.getByLabel('Read-only key').evaluate((input) => input.matches(':invalid'))).toBe(true);
+    await page.getByRole('heading', { name: 'What changed?' }).waitFor();
+  });
+
   it('an event that was posted is seen within a second: its service, and its bar', async () => {
     const page = await visit();
     const sinceMs = performance.now();
