@@ -155,6 +155,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     busyShare: busyShareMeter(),
     agentStaleAfterMs: settings.agentStaleAfterSeconds * 1000,
     maxStreams: settings.maxStreams,
+    maxStreamsTenant: settings.maxStreamsTenant,
     onTrouble: options.onTrouble,
   });
   stops.push(() => streams.stop());

@@ -24,8 +24,8 @@ const AGAINST = {
 };
 
 const IDLE_STREAMS = 5000;
-/** One round of heartbeats. */
-const IDLE_SECONDS = 15;
+/** Two rounds of heartbeats. */
+const IDLE_SECONDS = 30;
 
 export async function stream(scope: Scope): Promise<Findings> {
   const idle = await idleRows(scope);
@@ -77,7 +77,7 @@ async function idleRows(scope: Scope): Promise<readonly Row[]> {
     {
       type: 'figure',
       better: 'lower',
-      what: `an idle stream in ${IDLE_SECONDS} s, a heartbeat`,
+      what: `an idle stream in ${IDLE_SECONDS} s, two heartbeats`,
       unit: 'µs CPU',
       ours: each(seconds - emptySeconds) * 1e6,
       note: `${((100 * seconds) / IDLE_SECONDS).toFixed(1)} % of a core for all of them; ${((100 * emptySeconds) / IDLE_SECONDS).toFixed(1)} % without`,

@@ -70,6 +70,11 @@ export class Feed implements RecordWatcher {
     return this.#recordedBytes;
   }
 
+  /** Readers who are told what comes as it comes. */
+  get liveCount(): number {
+    return this.#liveCount;
+  }
+
   applied({ stamp, position, bytes, start, end }: LoggedRecord): void {
     this.#recordedBytes += end - start;
     if (isOfType('revoke-key', bytes, start)) {

@@ -7,15 +7,16 @@ import type { Pipeline } from '../commands/pipeline.ts';
 import type { State } from '../commands/state.ts';
 import type { TenantId } from '../domain/ids.ts';
 import type { ApiKey } from '../domain/key.ts';
-import { type Rejection, unavailable } from '../domain/rejection.ts';
+import { type Rejection, rateLimited, unavailable } from '../domain/rejection.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import type { LogWalk } from '../log/walk.ts';
 import { CatchUps } from './catch-up.ts';
 import { type Delivery, Feed } from './feed.ts';
 import type { StreamFilter } from './filter.ts';
+import { Heartbeats } from './heartbeats.ts';
 import { textOf } from './messages.ts';
-import { type Moment, type ReaderSocket, StreamReader } from './reader.ts';
+import { type Connection, type Moment, type ReaderSocket, StreamReader } from './reader.ts';
 import { formatPoint, type ResumePoint } from './resume-point.ts';
 import { Turns, type TurnsOptions } from './turns.ts';
 
@@ -30,6 +31,8 @@ export interface HubOptions {
   readonly busyShare: TurnsOptions['busyShare'];
   readonly agentStaleAfterMs: number;
   readonly maxStreams: number;
+  /** Of one tenant. */
+  readonly maxStreamsTenant: number;
   /** What a reader was to be told could not be told: it is cut off, and may come back. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -41,20 +44,21 @@ export interface StreamRequest {
   readonly from: ResumePoint | null;
 }
 
-/** What the connection of a reader tells of. */
-export interface Connection {
-  drained(): void;
-  gone(): void;
+export interface StreamCounts {
+  readonly open: number;
+  /** Of those that are open: they are given what they missed, or do not read. */
+  readonly behind: number;
+  /** Since the process began. */
+  readonly opened: number;
+  readonly cutOff: number;
 }
 
 /** What is applied within it goes out together. */
 const GATHER_MS = 50;
-const SECOND_MS = 1000;
-/** Every reader hears something so often, so that no proxy takes it for dead. */
-const HEARTBEAT_SECONDS = 15;
 /** How long a reader that is cut off waits before it comes back. */
 const RETRY_MS = 1000;
 
+const TOO_MANY_OF_TENANT = rateLimited('too many streams of this account are open; close some');
 const TOO_MANY = unavailable('too many streams are open; try again later');
 const STOPPED = unavailable('the server is shutting down');
 
@@ -68,12 +72,11 @@ export class StreamHub {
   /** What has been made, and for whom: all of it is given before anything else is made. */
   #deliveries: readonly Delivery[] = [];
   #given = 0;
-  /** By the second of the heartbeat's round in which they hear of us. */
-  readonly #rounds = Array.from({ length: HEARTBEAT_SECONDS }, () => new Set<StreamReader>());
-  #opened = 0;
+  readonly #heartbeats: Heartbeats;
+  /** Streams that are open. */
   #count = 0;
-  #isSweeping = false;
-  #second = 0;
+  #opened = 0;
+  #cutOff = 0;
   #stopped = false;
 
   constructor(options: HubOptions) {
@@ -81,11 +84,19 @@ export class StreamHub {
     this.#options = options;
     this.#turns = new Turns({ clock, scheduler, busyShare, step: () => this.#step() });
     this.#catchUps = new CatchUps(walk);
+    this.#heartbeats = new Heartbeats(scheduler, (readers) => this.#beat(readers));
   }
 
-  /** Why no stream can be opened just now. */
-  refusal(): Rejection | undefined {
+  get counts(): StreamCounts {
+    const live = [...this.#feeds.values()].reduce((sum, { liveCount }) => sum + liveCount, 0);
+    return { open: this.#count, behind: this.#count - live, opened: this.#opened, cutOff: this.#cutOff };
+  }
+
+  /** Why a key can open no stream just now. */
+  refusal({ tenantId }: ApiKey): Rejection | undefined {
     if (this.#stopped) return STOPPED;
+    const ofTenant = this.#feeds.get(tenantId)?.readers.size ?? 0;
+    if (ofTenant >= this.#options.maxStreamsTenant) return TOO_MANY_OF_TENANT;
     return this.#count >= this.#options.maxStreams ? TOO_MANY : undefined;
   }
 
@@ -95,10 +106,8 @@ export class StreamHub {
     const reader = new StreamReader(key, filter, from ?? { sequence: told + 1, taken: 0 }, socket);
     this.#count += 1;
     this.#opened += 1;
-    this.#roundOf(this.#opened).add(reader);
-    const round = this.#roundOf(this.#opened);
     feed.readers.add(reader);
-    if (!this.#isSweeping) this.#sweepLater();
+    const stopBeating = this.#heartbeats.add(reader);
     this.#write(feed, reader, `retry: ${RETRY_MS}\nid: ${formatPoint(reader.point)}\n\n`);
     const { sequence } = reader.point;
     if (sequence === told + 1 && reader.point.taken === 0) feed.goLive(reader);
@@ -112,7 +121,7 @@ export class StreamHub {
       },
       gone: () => {
         reader.isGone = true;
-        round.delete(reader);
+        stopBeating();
         this.#forget(feed, reader);
       },
     };
@@ -128,7 +137,6 @@ export class StreamHub {
         this.#forget(feed, reader);
       }
     }
-    for (const round of this.#rounds) round.clear();
   }
 
   #feedOf(tenantId: TenantId): Feed {
@@ -147,12 +155,6 @@ export class StreamHub {
 
   #toldThrough(feed: Feed): number {
     return feed.toldThrough(this.#options.pipeline.appliedSequence);
-  }
-
-  #roundOf(number: number): Set<StreamReader> {
-    const round = this.#rounds[number % HEARTBEAT_SECONDS];
-    if (round === undefined) throw new Error('a round for every second');
-    return round;
   }
 
   /** It has missed something, and is to be given it from the log, once it reads again. */
@@ -185,13 +187,13 @@ export class StreamHub {
 
   #flush(feed: Feed): void {
     this.#news.delete(feed);
-    for (const reader of feed.revoked()) reader.cutOff();
+    for (const reader of feed.revoked()) this.#cut(reader);
     try {
       this.#toGive(feed.flush(this.#messageOptions()));
     } catch (error) {
       // Nobody may go on as though it had been told.
       this.#options.onTrouble(error);
-      for (const reader of [...feed.readers]) reader.cutOff();
+      for (const reader of [...feed.readers]) this.#cut(reader);
     }
     this.#cutOffBlocked(feed);
   }
@@ -214,7 +216,7 @@ export class StreamHub {
     } catch (error) {
       this.#options.onTrouble(error);
       catchUp.close();
-      for (const reader of readers) reader.cutOff();
+      for (const reader of readers) this.#cut(reader);
       return;
     }
     if (chunk.type === 'lost') {
@@ -224,9 +226,9 @@ export class StreamHub {
     }
     const { pieces, after, isThere } = chunk;
     if (isThere) for (const reader of readers) feed.goLive(reader);
-    this.#toGive(readers.map((reader) => ({ feed, reader, pieces, after })));
     if (isThere) catchUp.close();
     else this.#catchUps.goOn(catchUp);
+    this.#toGive(readers.map((reader) => ({ feed, reader, pieces, after })));
   }
 
   /** It cannot be given what it missed: it is to load everything anew, and is told what comes from here on. */
@@ -244,7 +246,12 @@ export class StreamHub {
   /** Who does not read is not waited for: it comes back to where it was. */
   #cutOffBlocked(feed: Feed): void {
     const moment = this.#momentOf(feed);
-    for (const reader of [...feed.blocked]) if (reader.isTooSlow(moment)) reader.cutOff();
+    for (const reader of [...feed.blocked]) if (reader.isTooSlow(moment)) this.#cut(reader);
+  }
+
+  #cut(reader: StreamReader): void {
+    this.#cutOff += 1;
+    reader.cutOff();
   }
 
   #momentOf({ recordedBytes }: Feed): Moment {
@@ -270,24 +277,18 @@ export class StreamHub {
     feed.tenant.watcher = undefined;
   }
 
-  #sweepLater(): void {
-    this.#isSweeping = this.#count > 0 && !this.#stopped;
-    if (this.#isSweeping) this.#options.scheduler.after(SECOND_MS, () => this.#sweep());
-  }
-
   /** Says that we are there, and how far everybody has come who has been told all. */
-  #sweep(): void {
-    this.#second += 1;
+  #beat(readers: Iterable<StreamReader>): void {
+    if (this.#stopped) return;
     for (const feed of [...this.#feeds.values()]) this.#cutOffBlocked(feed);
-    for (const reader of this.#roundOf(this.#second)) {
+    for (const reader of readers) {
+      if (reader.isBlocked || reader.isGone) continue;
       const feed = this.#feedOf(reader.key.tenantId);
-      if (reader.isBlocked) continue;
       if (!reader.isLive || reader.isOwed) this.#write(feed, reader, ':\n\n');
       else {
         reader.point = { sequence: this.#toldThrough(feed) + 1, taken: 0 };
         this.#write(feed, reader, `:\nid: ${formatPoint(reader.point)}\n\n`);
       }
     }
-    this.#sweepLater();
   }
 }

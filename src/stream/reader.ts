@@ -13,6 +13,12 @@ export interface ReaderSocket {
   close(): void;
 }
 
+/** What the connection of a reader tells of. */
+export interface Connection {
+  drained(): void;
+  gone(): void;
+}
+
 /** Text that goes out in one write, whole messages, and how far a reader has come with it. */
 export interface Piece {
   readonly bytes: Uint8Array;

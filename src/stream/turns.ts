@@ -19,7 +19,7 @@ const TURN_MS = 2;
 /** Of all time, where the event loop has none to spare. */
 const LEAST_SHARE = 0.02;
 /** Of all time, where the event loop has nothing else to do; with what else it does, this falls off fast. */
-const MOST_SHARE = 0.25;
+const MOST_SHARE = 0.5;
 /** How far back it is looked to see how much that is. */
 const MEMORY_MS = 250;
 

@@ -8,7 +8,7 @@ import type { ApiKey } from '../../src/domain/key.ts';
 import { ManualClock } from '../../src/lib/clock.ts';
 import { eventLoop } from '../../src/lib/scheduler.ts';
 import type { StreamFilter } from '../../src/stream/filter.ts';
-import type { Connection } from '../../src/stream/hub.ts';
+import type { Connection } from '../../src/stream/reader.ts';
 import { parsePoint } from '../../src/stream/resume-point.ts';
 import { anEvent, openTestEngine, START_MS, type TestEngine } from '../support/engine.ts';
 import { removeDirectory, temporaryDirectory } from '../support/server.ts';
