@@ -76,7 +76,7 @@ function take({ name, data }: StreamMessage): void {
       seen(said.agent_id, said.last_seen_at);
       break;
     case 'alert':
-      put('alerts', said.id, { ...get('alerts', said.id), ...said });
+      putAlert({ ...get('alerts', said.id), ...said });
       break;
     case 'delivery':
       put('deliveries', said.id, said);
@@ -106,6 +106,11 @@ function seen(agentId: string, last_seen_at: string): void {
   if (agent !== undefined) put('agents', agentId, { ...agent, last_seen_at, status: 'live' });
 }
 
+function putAlert(alert: Alert): void {
+  put('alerts', alert.id, alert);
+  for (const delivery of alert.deliveries ?? []) put('deliveries', delivery.id, delivery);
+}
+
 /** What is live of a service, once. */
 export async function needService(id: string): Promise<void> {
   if (loadedServices.has(id)) return;
@@ -119,29 +124,38 @@ export async function needService(id: string): Promise<void> {
   });
 }
 
-/** What of a service has been and is over, as far as the newest hundred of an agent go. */
+/** Of an agent's event log, a hundred events each. */
+const HISTORY_PAGES = 10;
+
+/** What of a service has been and is over, and when what is live was received: a window does not tell. */
 export async function needHistory(service: Service): Promise<void> {
-  const agents = new Set(eventsOf(service.id).map(({ agent_id }) => agent_id));
-  for (const agentId of [service.agent_id, ...agents]) {
+  const agents = new Set([service.agent_id, ...eventsOf(service.id).map(({ agent_id }) => agent_id)]);
+  for (const agentId of agents) {
     const name = `${service.id} ${agentId}`;
     if (agentId === undefined || loadedAgents.has(name)) continue;
     loadedAgents.add(name);
-    const query = new URLSearchParams({ service: service.name, per_page: '100' });
-    const page = await callQuietly<{ events: EventFields[] }>(`/v1/agents/${agentId}?${query}`);
-    together(() => {
-      for (const event of page?.events ?? []) putEvent(service.id, { ...event, agent_id: agentId });
-    });
+    for (let number = 1, pages = 1; number <= Math.min(pages, HISTORY_PAGES); number += 1) {
+      const query = new URLSearchParams({ service: service.name, per_page: '100', page: String(number) });
+      const page = await callQuietly<LogPage>(`/v1/agents/${agentId}?${query}`);
+      if (page === undefined) break;
+      pages = page.total_pages;
+      together(() => {
+        for (const event of page.events) putEvent(service.id, { ...event, agent_id: agentId });
+      });
+    }
   }
+}
+
+interface LogPage {
+  readonly events: readonly EventFields[];
+  readonly total_pages: number;
 }
 
 /** An alert with its candidates and what was posted of it. */
 export async function needAlert(id: string): Promise<void> {
   try {
-    const alert = await call<Alert>(`/v1/alerts/${id}`);
-    together(() => {
-      put('alerts', id, alert);
-      for (const delivery of alert.deliveries ?? []) put('deliveries', delivery.id, delivery);
-    });
+    const alert = await call<Alert>(`/v1/alerts/${encodeURIComponent(id)}`);
+    together(() => putAlert(alert));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }

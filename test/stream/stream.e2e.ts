@@ -18,6 +18,8 @@ afterEach(() => {
   for (const client of clients.splice(0)) client.close();
 });
 
+/** Nothing is called there: it is no public address. */
+const NO_PAGERDUTY = ['--pagerduty-api-url', 'http://127.0.0.1:9'];
 const FEW = ['--max-streams', '9', '--max-streams-tenant', '8'];
 
 describe.each(['write', 'fsync'])('in %s mode', (durability) => {
@@ -25,7 +27,7 @@ describe.each(['write', 'fsync'])('in %s mode', (durability) => {
   let tenant: Tenant;
 
   beforeAll(async () => {
-    server = await TestServer.start('--durability', durability, ...FEW);
+    server = await TestServer.start('--durability', durability, ...FEW, ...NO_PAGERDUTY);
     tenant = server.tenant;
   });
   afterAll(() => server.stop());
@@ -83,6 +85,25 @@ describe.each(['write', 'fsync'])('in %s mode', (durability) => {
     await client.until(({ parser }) => parser.messages.at(-1)?.name === 'integration');
     expect(client.parser.messages.at(-1)?.data).toEqual({ id: integration.id, exists: false });
     expect(client.text).not.toContain(integration.token);
+  });
+
+  it('tells of a note when it is wanted, before any attempt to post it', async () => {
+    const integration = await createIntegration(server, tenant.readOnly, {
+      type: 'pagerduty',
+      direction: 'bidirectional',
+    });
+    const config = { pagerduty_token: 'u+t', pagerduty_from: 'we@example.com' };
+    const path = `/v1/integrations/${integration.id}`;
+    expect((await server.http.put(path, tenant.readOnly, { config })).status).toBe(200);
+    const client = await read();
+    const id = await raiseAlert(server, tenant, integration, `PNOTE-${durability}`);
+    await client.until(({ parser }) => parser.messages.some(({ data }) => data['change'] === 'fired'));
+    const fired = client.parser.messages.find(({ data }) => data['change'] === 'fired');
+    expect(fired?.data['deliveries']).toMatchObject([
+      { kind: 'note', alert_id: id, integration_id: integration.id },
+    ]);
+    expect(client.text).not.toContain('u+t');
+    await server.http.delete(path, tenant.readOnly);
   });
 
   it('lets through what a filter asks for, and nothing else', async () => {
