@@ -45,7 +45,6 @@ const SHOTS: readonly Shot[] = [
     address: '',
     settle: async (page) => {
       await page.getByRole('link', { name: new RegExp(STORIES[0]?.service ?? '') }).click();
-      await page.locator('.alerts button').first().click();
       await page.locator('.bars .candidate').first().waitFor();
     },
   },
