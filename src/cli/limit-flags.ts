@@ -14,6 +14,8 @@ export type LimitSettings = Pick<
   | 'maxConnections'
   | 'maxServices'
   | 'maxIntegrations'
+  | 'maxStreams'
+  | 'maxStreamsTenant'
   | 'rateLimitKey'
   | 'rateLimitTenant'
   | 'rateLimitFailedAuth'
@@ -22,11 +24,11 @@ export type LimitSettings = Pick<
 /** Of all flags, those that stand here. */
 export function limitSettings(flags: LimitSettings): LimitSettings {
   const { windowMaxEvents, windowMaxBytes, maxBodyBytes, maxBatchBytes, maxWebhookBodyBytes } = flags;
-  const { maxConnections, maxServices, maxIntegrations } = flags;
+  const { maxConnections, maxServices, maxIntegrations, maxStreams, maxStreamsTenant } = flags;
   const { rateLimitKey, rateLimitTenant, rateLimitFailedAuth } = flags;
   return {
     ...{ windowMaxEvents, windowMaxBytes, maxBodyBytes, maxBatchBytes, maxWebhookBodyBytes },
-    ...{ maxConnections, maxServices, maxIntegrations },
+    ...{ maxConnections, maxServices, maxIntegrations, maxStreams, maxStreamsTenant },
     ...{ rateLimitKey, rateLimitTenant, rateLimitFailedAuth },
   };
 }
@@ -75,6 +77,16 @@ export function addLimitFlags(command: Command): Command {
       option('--max-integrations <number>', 'integrations a tenant has at most')
         .default(DEFAULTS.maxIntegrations)
         .argParser(integer(1, 100_000)),
+    )
+    .addOption(
+      option('--max-streams <number>', 'readers of the stream at the same time')
+        .default(DEFAULTS.maxStreams)
+        .argParser(integer(0, 100_000)),
+    )
+    .addOption(
+      option('--max-streams-tenant <number>', 'readers of the stream of one tenant')
+        .default(DEFAULTS.maxStreamsTenant)
+        .argParser(integer(0, 100_000)),
     )
     .addOption(
       option('--rate-limit-key <number>', 'requests a second of an API key, a batch counting as its events')

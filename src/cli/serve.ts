@@ -29,7 +29,6 @@ interface ServeFlags extends LimitSettings {
   readonly pagerdutyApiUrl: string;
   readonly pagerdutyEventsUrl: string;
   readonly metrics: MetricsAccess;
-  readonly maxStreams: number;
   readonly segmentBytes: number;
   readonly checkpointSegments: number;
 }
@@ -97,11 +96,6 @@ export function serveCommand(): Command {
         .default(DEFAULTS.metrics),
     )
     .addOption(
-      option('--max-streams <number>', 'readers of the stream at the same time')
-        .default(DEFAULTS.maxStreams)
-        .argParser(integer(0, 100_000)),
-    )
-    .addOption(
       option('--segment-bytes <number>', 'size at which a log segment is sealed')
         .default(DEFAULTS.segmentBytes)
         .argParser(integer(4096, 4 * GIB - 1)),
@@ -143,7 +137,6 @@ function settingsOf(flags: ServeFlags): Settings {
     pagerdutyApiUrl: flags.pagerdutyApiUrl,
     pagerdutyEventsUrl: flags.pagerdutyEventsUrl,
     metrics: flags.metrics,
-    maxStreams: flags.maxStreams,
     segmentBytes: flags.segmentBytes,
     checkpointSegments: flags.checkpointSegments,
   };

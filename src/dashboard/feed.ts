@@ -2,7 +2,7 @@
 import { ForeshockError } from '../client/error.ts';
 import type { StreamMessage } from '../client/stream.ts';
 import { api, quietly } from './api.ts';
-import type { Service } from './model.ts';
+import type { Alert, Service } from './model.ts';
 import { clear, eventsOf, get, prune, put, putEvent, replace, setValue, together } from './store.ts';
 
 const PRUNE_EVERY_MS = 30_000;
@@ -91,7 +91,7 @@ function take(message: StreamMessage): void {
       seen(message.data.agent_id, message.data.last_seen_at);
       break;
     case 'alert':
-      put('alerts', message.data.id, { ...get('alerts', message.data.id), ...message.data });
+      putAlert({ ...get('alerts', message.data.id), ...message.data });
       break;
     case 'delivery':
       put('deliveries', message.data.id, message.data);
@@ -119,6 +119,11 @@ function seen(agentId: string, last_seen_at: string): void {
   if (agent !== undefined) put('agents', agentId, { ...agent, last_seen_at, status: 'live' });
 }
 
+function putAlert(alert: Alert): void {
+  put('alerts', alert.id, alert);
+  for (const delivery of alert.deliveries ?? []) put('deliveries', delivery.id, delivery);
+}
+
 /** What is live of a service, once. */
 export async function needService(id: string): Promise<void> {
   if (loadedServices.has(id)) return;
@@ -132,18 +137,25 @@ export async function needService(id: string): Promise<void> {
   });
 }
 
-/** What of a service has been and is over, as far as the newest hundred of an agent go. */
+/** Of an agent's event log, a hundred events each. */
+const HISTORY_PAGES = 10;
+
+/** What of a service has been and is over, and when what is live was received: a window does not tell. */
 export async function needHistory(service: Service): Promise<void> {
-  const agents = new Set(eventsOf(service.id).map(({ agent_id }) => agent_id));
-  for (const agentId of [service.agent_id, ...agents]) {
+  const agents = new Set([service.agent_id, ...eventsOf(service.id).map(({ agent_id }) => agent_id)]);
+  for (const agentId of agents) {
     const name = `${service.id} ${agentId}`;
     if (agentId === undefined || loadedAgents.has(name)) continue;
     loadedAgents.add(name);
-    const query = { service: service.name, per_page: 100 } as const;
-    const page = await quietly((client) => client.showAgent(agentId, query));
-    together(() => {
-      for (const event of page?.events ?? []) putEvent(service.id, { ...event, agent_id: agentId });
-    });
+    for (let number = 1, pages = 1; number <= Math.min(pages, HISTORY_PAGES); number += 1) {
+      const query = { service: service.name, per_page: 100, page: number } as const;
+      const page = await quietly((client) => client.showAgent(agentId, query));
+      if (page === undefined) break;
+      pages = page.total_pages;
+      together(() => {
+        for (const event of page.events) putEvent(service.id, { ...event, agent_id: agentId });
+      });
+    }
   }
 }
 
@@ -151,10 +163,7 @@ export async function needHistory(service: Service): Promise<void> {
 export async function needAlert(id: string): Promise<void> {
   try {
     const alert = await api().showAlert(id);
-    together(() => {
-      put('alerts', id, alert);
-      for (const delivery of alert.deliveries) put('deliveries', delivery.id, delivery);
-    });
+    together(() => putAlert(alert));
   } catch (error) {
     if (!(error instanceof ForeshockError)) throw error;
   }

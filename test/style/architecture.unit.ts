@@ -27,7 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['commands', 'queries', 'stream', 'alerting', 'events', 'domain', 'lib'],
   reactors: ['commands', 'actors', 'alerting', 'outbound', 'windows', 'timers', 'domain', 'lib'],
   // Reads the counters of everybody, and nobody knows of it but the server.
-  metrics: ['http', 'commands', 'reactors', 'log', 'domain', 'lib'],
+  metrics: ['http', 'commands', 'reactors', 'stream', 'log', 'domain', 'lib'],
   admin: ['commands', 'domain', 'lib'],
   client: [],
   agent: ['client', 'domain', 'lib'],

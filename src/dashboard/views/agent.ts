@@ -27,7 +27,7 @@ export function agentView(root: HTMLElement, { parts, query }: Route): View {
   const next = h('button', { type: 'button', class: 'quiet', click: () => turn(1) }, 'Older');
   const heads = ['Received', 'Service', 'Type', 'What', 'By'].map((text) => h('th', { scope: 'col' }, text));
   root.append(
-    h('p', { class: 'crumbs' }, h('a', { href: '#/agents' }, 'Agents'), ' /'),
+    h('p', { class: 'crumbs' }, h('a', { href: '#/agents' }, 'Agents')),
     h('div', { class: 'bar' }, name),
     facts,
     h(
@@ -100,10 +100,10 @@ export function agentView(root: HTMLElement, { parts, query }: Route): View {
           'tr',
           {},
           h('td', { class: 'when' }, clockTime(Date.parse(event.received_at), now)),
-          h('td', {}, foreign(event.service_name)),
+          h('td', { class: 'of' }, foreign(event.service_name)),
           h('td', {}, typeBadge(event.event_type)),
-          h('td', {}, eventText(event)),
-          h('td', {}, foreign(event.actor ?? event.vendor)),
+          h('td', { class: 'told' }, eventText(event)),
+          h('td', { class: 'by' }, foreign(event.actor ?? event.vendor)),
         ),
       ),
     );
@@ -119,7 +119,7 @@ export function agentView(root: HTMLElement, { parts, query }: Route): View {
     const agent = get('agents', id);
     if (agent === undefined) return;
     const version = agent.agent_version === null ? '' : `, version ${agent.agent_version}`;
-    const seen = `on ${agent.hostname}${version}, seen ${ago(Date.parse(agent.last_seen_at), nowMs())}`;
+    const seen = `${agent.hostname}${version}, seen ${ago(Date.parse(agent.last_seen_at), nowMs())}`;
     if (facts.dataset['said'] === seen + agent.status) return;
     facts.dataset['said'] = seen + agent.status;
     facts.replaceChildren(stateBadge(agent.status), ' ', foreign(seen));

@@ -51,21 +51,23 @@ export function agentsView(root: HTMLElement): View {
           {},
           h(
             'a',
-            { href: addressOf(['agents', agent.id]) },
+            { class: 'row', href: addressOf(['agents', agent.id]) },
             h('span', { class: 'dot', 'aria-hidden': 'true' }),
             h('span', { class: 'name' }, foreign(agent.name)),
             h('span', { class: 'status' }),
             sparkline(),
+            h('span', { class: 'lately' }),
             h('span', { class: 'when' }),
           ),
         );
       },
       update: (row, { id, status, last_seen_at, events_last_hour }) => {
-        const [, , state, spark, when] = row.firstElementChild?.children ?? [];
+        const [, , state, spark, lately, when] = row.firstElementChild?.children ?? [];
         set(row, { class: status });
         if (state !== undefined) setText(state, status);
         if (spark instanceof SVGElement)
           drawSparkline(spark, times.get(id) ?? [], events_last_hour ?? 0, now);
+        if (lately !== undefined) setText(lately, lastHour(events_last_hour ?? 0));
         if (when !== undefined) setText(when, `seen ${ago(Date.parse(last_seen_at), now)}`);
       },
     });
@@ -75,22 +77,26 @@ export function agentsView(root: HTMLElement): View {
   return { title: 'Agents', update };
 }
 
+function lastHour(count: number): string {
+  return count === 1 ? '1 event' : `${count} events`;
+}
+
 function sparkline(): SVGElement {
   return svg('svg', { class: 'spark', viewBox: `0 0 ${BUCKETS * 4} 16`, role: 'img' });
 }
 
-function drawSparkline(element: SVGElement, times: readonly number[], lastHour: number, now: number): void {
+function drawSparkline(element: SVGElement, times: readonly number[], count: number, now: number): void {
   const buckets = new Array<number>(BUCKETS).fill(0);
   for (const time of times) {
     const index = BUCKETS - 1 - Math.floor(((now - time) / 60_000 / MINUTES) * BUCKETS);
     if (index >= 0 && index < BUCKETS) buckets[index] = (buckets[index] ?? 0) + 1;
   }
   const most = Math.max(1, ...buckets);
-  const heights = buckets.map((count, index) => ({
+  const heights = buckets.map((each, index) => ({
     index,
-    height: count === 0 ? 1 : 2 + (14 * count) / most,
+    height: each === 0 ? 1 : 2 + (14 * each) / most,
   }));
-  set(element, { 'aria-label': `${lastHour} events in the last hour` });
+  set(element, { 'aria-label': `${lastHour(count)} in the last hour` });
   patch(element, heights, {
     key: ({ index }) => String(index),
     make: ({ index }) => svg('rect', { x: index * 4, width: 3 }),

@@ -2,14 +2,12 @@
 import { ForeshockError } from '../../client/error.ts';
 import { api } from '../api.ts';
 import { ago, nowMs } from '../clock.ts';
-import { foreign, h, patch, setText } from '../dom.ts';
+import { h, patch, setText } from '../dom.ts';
 import { loadIntegrations } from '../feed.ts';
 import type { Delivery, Integration } from '../model.ts';
-import { emptyState, stateBadge } from '../parts.ts';
+import { copyButton, deliveryRow, emptyState } from '../parts.ts';
 import { all, getValue } from '../store.ts';
 import type { View } from '../view.ts';
-
-const COPIED_MS = 2000;
 
 export function integrationsView(root: HTMLElement): View {
   const problem = h('p', { class: 'problem', role: 'alert' });
@@ -32,7 +30,8 @@ export function integrationsView(root: HTMLElement): View {
     h('div', { class: 'bar' }, h('h1', {}, 'Integrations')),
     h(
       'form',
-      { class: 'tools', 'aria-label': 'New integration', submit: create },
+      { class: 'tools card', 'aria-label': 'New integration', submit: create },
+      h('h2', {}, 'New integration'),
       type.label,
       direction.label,
       h('button', { type: 'submit' }, 'Create'),
@@ -55,13 +54,7 @@ export function integrationsView(root: HTMLElement): View {
   function card(integration: Integration): HTMLElement {
     const { id, webhook_url } = integration;
     const url = h('input', { type: 'text', readonly: true, value: webhook_url, 'aria-label': 'Webhook URL' });
-    const copy = h('button', { type: 'button', class: 'quiet' }, 'Copy');
-    copy.addEventListener('click', async () => {
-      url.select();
-      await navigator.clipboard?.writeText(webhook_url).catch(() => {});
-      setText(copy, 'Copied');
-      setTimeout(() => setText(copy, 'Copy'), COPIED_MS);
-    });
+    const copy = copyButton('Copy', () => webhook_url);
     const rotate = twice('Rotate token', 'The old URL stops working. Rotate?', () =>
       attempt(async () => {
         await api().rotateToken(id);
@@ -84,8 +77,13 @@ export function integrationsView(root: HTMLElement): View {
     return h(
       'li',
       {},
-      h('h2', {}, `${integration.type}, ${integration.direction}`),
-      h('p', { class: 'when' }, `made ${ago(Date.parse(integration.created_at), nowMs())}`),
+      h(
+        'div',
+        { class: 'bar' },
+        h('h2', {}, integration.type),
+        h('span', { class: 'state' }, integration.direction),
+        h('span', { class: 'when' }, `made ${ago(Date.parse(integration.created_at), nowMs())}`),
+      ),
       h('div', { class: 'copy' }, url, copy),
       h('div', { class: 'tools' }, rotate, remove),
       deliveries,
@@ -113,7 +111,7 @@ function options<Value extends string>(label: string, values: readonly [Value, .
 
 /** A button that asks before it does what cannot be taken back. */
 function twice(text: string, question: string, act: () => void): HTMLElement {
-  const button = h('button', { type: 'button', class: 'quiet' }, text);
+  const button = h('button', { type: 'button', class: 'quiet grave' }, text);
   button.addEventListener('click', () => {
     if (button.dataset['sure'] === 'yes') return act();
     button.dataset['sure'] = 'yes';
@@ -127,17 +125,6 @@ function twice(text: string, question: string, act: () => void): HTMLElement {
 }
 
 function showDeliveries(list: HTMLElement, deliveries: readonly Delivery[]): void {
-  if (deliveries.length === 0) return list.replaceChildren(h('li', {}, 'Nothing yet.'));
-  const now = nowMs();
-  list.replaceChildren(
-    ...deliveries.map(({ kind, state, attempts, updated_at, detail }) =>
-      h(
-        'li',
-        {},
-        stateBadge(state),
-        h('span', {}, `${kind}, ${attempts} attempts, ${ago(Date.parse(updated_at), now)}`),
-        foreign(detail),
-      ),
-    ),
-  );
+  const rows = deliveries.map(deliveryRow);
+  list.replaceChildren(...(rows.length === 0 ? [h('li', {}, 'Nothing yet.')] : rows));
 }

@@ -13,11 +13,8 @@ export const streamSchemas = {
   agent: agentSchema,
   /** An agent was heard of without an event. */
   heartbeat: z.object({ agent_id: z.uuid(), last_seen_at: time }),
-  /** An alert fired, was resolved, or was held against the events once more. */
-  alert: z.object({
-    change: z.enum(['fired', 'resolved', 'correlated']),
-    ...alertSchema.omit({ deliveries: true }).shape,
-  }),
+  /** An alert fired, was resolved, or was held against the events once more; with the notes that tell of it. */
+  alert: z.object({ change: z.enum(['fired', 'resolved', 'correlated']), ...alertSchema.shape }),
   /** An attempt to tell another tool began or ended. */
   delivery: deliverySchema,
   /** An integration was made, changed or deleted; what it is now is to be read, its secrets are not here. */
