@@ -12,10 +12,8 @@ export function ago(epochMs: number, now: number): string {
 }
 
 export function span(seconds: number): string {
-  if (seconds < 90) return `${seconds} s`;
-  if (seconds % 3600 === 0 && seconds > 0 && seconds < 86_400) return `${seconds / 3600} h`;
-  if (seconds === 60) return '1 min';
-  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 90 && seconds !== 60) return `${seconds} s`;
+  if (seconds < 90 * 60 && seconds !== 3600) return `${Math.round(seconds / 60)} min`;
   if (seconds < 36 * 3600) return `${Math.round(seconds / 3600)} h`;
   return `${Math.round(seconds / 86_400)} d`;
 }

@@ -16,12 +16,21 @@ export function agentsView(root: HTMLElement): View {
   const counts = new Map<string, number>();
   const summary = h('p', { class: 'count', role: 'status' });
   const list = h('ul', { class: 'rows agents', 'aria-label': 'Agents' });
+  let shown = ROWS;
+  const more = h('button', {
+    type: 'button',
+    class: 'quiet more',
+    click: () => {
+      shown += 2 * ROWS;
+      update();
+    },
+  });
   const empty = emptyState(
     'No agent is registered',
     'An agent is a process that holds an ingest key:',
     curlEvent(),
   );
-  root.append(h('div', { class: 'bar' }, h('h1', {}, 'Agents'), summary), list, empty);
+  root.append(h('div', { class: 'bar' }, h('h1', {}, 'Agents'), summary), list, more, empty);
 
   async function load(agent: Agent): Promise<void> {
     const page = await quietly((client) => client.showAgent(agent.id, { per_page: 100 }));
@@ -41,8 +50,10 @@ export function agentsView(root: HTMLElement): View {
       if (events_last_hour !== undefined && !counts.has(id)) counts.set(id, events_last_hour);
     }
     const stale = agents.filter(({ status }) => status === 'stale').length;
-    setText(summary, `${agents.length - stale} live, ${stale} stale`);
-    patch(list, agents.slice(0, ROWS), {
+    setText(summary, `${agents.length - stale} live, ${stale} stale; events of the last hour`);
+    more.hidden = agents.length <= shown;
+    setText(more, `Show more (${agents.length - shown})`);
+    patch(list, agents.slice(0, shown), {
       key: ({ id, name }) => `${id} ${name}`,
       make: (agent) => {
         load(agent);

@@ -164,12 +164,19 @@ function updateBar(bar: Element, { x, y, width }: Placed, className: string): vo
   set(bar, { class: className });
 }
 
+/** What changed, as short as it can be said: a bar is small, and whose it is stands above. */
 function barText(event: ServiceEvent, service: string | undefined): string {
   const { entity, old_value, new_value, service_name } = event;
   const isOther = service_name !== undefined && service_name !== service;
-  const name = isOther ? `${service_name}: ${entity}` : entity;
-  if (new_value === null) return name;
-  return old_value === null ? `${name} ${new_value}` : `${name} ${old_value} → ${new_value}`;
+  const after = new_value === null ? '' : isolated(new_value);
+  const change = old_value === null || new_value === null ? after : `${isolated(old_value)} → ${after}`;
+  if (entity === service && change !== '') return change;
+  return `${isOther ? `${isolated(service_name)}: ` : ''}${isolated(entity)} ${change}`;
+}
+
+/** There is no <bdi> in a picture: these are the characters that it stands for. */
+function isolated(text: string): string {
+  return `\u2068${text}\u2069`;
 }
 
 function makeRank(key: string, rank: number): SVGElement {
