@@ -106,6 +106,27 @@ describe('the stream', () => {
     expect(stream.resumed.slice(0, 2)).toEqual([false, true]);
   });
 
+  it('comes back as soon after each connection that it had', async () => {
+    const retry = { baseMs: 10, maxMs: 1000, random: () => 1 };
+    const client = new ForeshockClient({ baseUrl: network.url, apiKey: server.tenant.readOnly, retry });
+    const waits: number[] = [];
+    let opened = 0;
+    const stream = client.stream({
+      signal: stop.signal,
+      onOpen: () => {
+        opened += 1;
+      },
+      onLost: (_, waitMs) => waits.push(waitMs),
+    });
+    stream.next().catch(() => {});
+    for (const cuts of [1, 2, 3]) {
+      await until(() => opened).toBe(cuts);
+      network.cut();
+      await until(() => waits.length).toBe(cuts);
+    }
+    expect(waits).toEqual([10, 10, 10]);
+  });
+
   it('goes on where an earlier one was left', async () => {
     const first = await reading();
     await ingest.recordEvents([eventOf('a'), eventOf('b'), eventOf('c')]);
