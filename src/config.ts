@@ -50,6 +50,8 @@ export interface Settings extends TenantCaps, RateLimits {
   readonly metrics: MetricsAccess;
   /** Readers of the stream at the same time. */
   readonly maxStreams: number;
+  /** Of one tenant, so that no tenant takes all of them. */
+  readonly maxStreamsTenant: number;
   /** A log segment that has grown past this is sealed and the next begun. */
   readonly segmentBytes: number;
   /** A checkpoint is made when this many segments have been sealed since the last. */
@@ -86,6 +88,7 @@ export const DEFAULTS = {
   rateLimitFailedAuth: 10,
   metrics: 'loopback',
   maxStreams: 5000,
+  maxStreamsTenant: 1000,
   segmentBytes: 64 * 1024 * 1024,
   checkpointSegments: 4,
 } as const satisfies Settings;

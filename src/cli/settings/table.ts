@@ -144,6 +144,11 @@ export const SETTINGS: SettingsTable = {
     help: 'readers of the stream at the same time',
     type: integerFrom(0, 100_000),
   },
+  maxStreamsTenant: {
+    name: 'max-streams-tenant',
+    help: 'readers of the stream of one tenant',
+    type: integerFrom(0, 100_000),
+  },
   segmentBytes: {
     name: 'segment-bytes',
     help: 'size at which a log segment is sealed',
