@@ -69,7 +69,7 @@ function show(): void {
 }
 
 function update(): void {
-  const state = getValue('connection');
+  const state = nav.hidden ? '' : getValue('connection');
   setText(connection, CONNECTION[state] ?? '');
   set(connection, { 'data-state': state });
   view?.update();
@@ -94,17 +94,20 @@ function askForKey(problem: string): void {
   storeKey(null);
   nav.hidden = true;
   leave.hidden = true;
-  setText(connection, '');
   main.replaceChildren();
   view = loginView(main, problem, enter);
   update();
+}
+
+function sentence(detail: string): string {
+  return `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
 }
 
 function enter(): void {
   nav.hidden = false;
   leave.hidden = false;
   begin((status, detail) =>
-    askForKey(status === 403 ? 'A read-only key is needed: this is another.' : `${detail}.`),
+    askForKey(status === 403 ? 'A read-only key is needed: this is another.' : sentence(detail)),
   );
   show();
 }

@@ -64,7 +64,8 @@ export class Lanes {
         const life = placed.event.untilMs > nowMs ? 'live' : 'over';
         const rank = ranks.get(placed.event.key);
         const part = rank !== undefined ? ' candidate' : ranks.size > 0 ? ' aside' : '';
-        updateBar(bar, placed, `${placed.event.event_type} ${life}${part}`);
+        const crowd = placed.isFree ? '' : ' crowd';
+        updateBar(bar, placed, `${placed.event.event_type} ${life}${part}${crowd}`);
         const text = bar.lastElementChild;
         if (text === null) return;
         set(text, { x: Math.max(0, -placed.x) + (rank === undefined ? 5 : 2 * RANK_RADIUS + 4) });
