@@ -1,5 +1,6 @@
 /** The page: which view is shown, and when it is brought up to date. */
 import { storedKey, storeKey } from './api.ts';
+import { nowMs } from './clock.ts';
 import { h, set, setText } from './dom.ts';
 import { begin, end } from './feed.ts';
 import { all, getValue, onChange } from './store.ts';
@@ -28,6 +29,8 @@ const SECTIONS: readonly [Section, ...Section[]] = [
 
 /** Often enough to be at once, seldom enough for thousands of events a second. */
 const UPDATE_EVERY_MS = 150;
+/** An update is followed by so many times its length without one: the page is to be used meanwhile. */
+const REST = 4;
 const TICK_MS = 1000;
 
 const CONNECTION: Readonly<Record<string, string>> = {
@@ -43,6 +46,7 @@ const leave = find('#leave');
 const firingCount = h('span', { class: 'firing-count', hidden: true });
 let view: View | undefined;
 let isDue = false;
+let updateTookMs = 0;
 
 function find(selector: string): HTMLElement {
   const element = document.querySelector<HTMLElement>(selector);
@@ -83,10 +87,15 @@ function update(): void {
 function changed(): void {
   if (isDue) return;
   isDue = true;
-  setTimeout(() => {
-    isDue = false;
-    update();
-  }, UPDATE_EVERY_MS);
+  setTimeout(
+    () => {
+      isDue = false;
+      const sinceMs = nowMs();
+      update();
+      updateTookMs = nowMs() - sinceMs;
+    },
+    Math.max(UPDATE_EVERY_MS, REST * updateTookMs),
+  );
 }
 
 function askForKey(problem: string): void {

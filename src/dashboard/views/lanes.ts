@@ -81,7 +81,7 @@ export class Lanes {
         make: (placed) => makeRank(placed.event.key, rankOf(placed)),
         update: (rank, { x, y }) =>
           set(rank, {
-            transform: `translate(${Math.max(RANK_RADIUS + 1, x + RANK_RADIUS).toFixed(1)} ${y + BAR / 2})`,
+            transform: `translate(${Math.max(RANK_RADIUS + 1, x + RANK_RADIUS)} ${y + BAR / 2})`,
           }),
       },
     );
@@ -159,9 +159,9 @@ function makeBar({ event }: Placed): SVGElement {
 }
 
 function updateBar(bar: Element, { x, y, width }: Placed, className: string): void {
-  set(bar, { x: x.toFixed(1), y, width: width.toFixed(1) });
+  set(bar, { x, y, width });
   const rect = bar.firstElementChild;
-  if (rect !== null) set(rect, { class: className, width: width.toFixed(1) });
+  if (rect !== null) set(rect, { class: className, width });
   set(bar, { class: className });
 }
 
