@@ -49,7 +49,8 @@ export async function stream(scope: Scope): Promise<Findings> {
 }
 
 async function idleRows(scope: Scope): Promise<readonly Row[]> {
-  const server = scope.add(await startForeshock(['--max-streams', String(IDLE_STREAMS)]));
+  const most = String(IDLE_STREAMS);
+  const server = scope.add(await startForeshock(['--max-streams', most, '--max-streams-tenant', most]));
   await whenQuiet(server.pid);
   const used = async () => {
     const before = cpuSeconds(server.pid);

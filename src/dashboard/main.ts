@@ -1,5 +1,6 @@
 /** The page: which view is shown, and when it is brought up to date. */
 import { storedKey, storeKey } from './api.ts';
+import { nowMs } from './clock.ts';
 import { h, set, setText } from './dom.ts';
 import { begin, end } from './feed.ts';
 import { all, getValue, onChange } from './store.ts';
@@ -28,6 +29,8 @@ const SECTIONS: readonly [Section, ...Section[]] = [
 
 /** Often enough to be at once, seldom enough for thousands of events a second. */
 const UPDATE_EVERY_MS = 150;
+/** An update is followed by so many times its length without one: the page is to be used meanwhile. */
+const REST = 4;
 const TICK_MS = 1000;
 
 const CONNECTION: Readonly<Record<string, string>> = {
@@ -43,6 +46,7 @@ const leave = find('#leave');
 const firingCount = h('span', { class: 'firing-count', hidden: true });
 let view: View | undefined;
 let isDue = false;
+let updateTookMs = 0;
 
 function find(selector: string): HTMLElement {
   const element = document.querySelector<HTMLElement>(selector);
@@ -69,7 +73,7 @@ function show(): void {
 }
 
 function update(): void {
-  const state = getValue('connection');
+  const state = nav.hidden ? '' : getValue('connection');
   setText(connection, CONNECTION[state] ?? '');
   set(connection, { 'data-state': state });
   view?.update();
@@ -83,10 +87,15 @@ function update(): void {
 function changed(): void {
   if (isDue) return;
   isDue = true;
-  setTimeout(() => {
-    isDue = false;
-    update();
-  }, UPDATE_EVERY_MS);
+  setTimeout(
+    () => {
+      isDue = false;
+      const sinceMs = nowMs();
+      update();
+      updateTookMs = nowMs() - sinceMs;
+    },
+    Math.max(UPDATE_EVERY_MS, REST * updateTookMs),
+  );
 }
 
 function askForKey(problem: string): void {
@@ -94,17 +103,20 @@ function askForKey(problem: string): void {
   storeKey(null);
   nav.hidden = true;
   leave.hidden = true;
-  setText(connection, '');
   main.replaceChildren();
   view = loginView(main, problem, enter);
   update();
+}
+
+function sentence(detail: string): string {
+  return `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
 }
 
 function enter(): void {
   nav.hidden = false;
   leave.hidden = false;
   begin((status, detail) =>
-    askForKey(status === 403 ? 'A read-only key is needed: this is another.' : `${detail}.`),
+    askForKey(status === 403 ? 'A read-only key is needed: this is another.' : sentence(detail)),
   );
   show();
 }

@@ -82,6 +82,7 @@ export function emptyState(what: string, advice: string, command?: string): HTML
     h('p', {}, advice),
     command !== undefined &&
       h('pre', { tabindex: 0, 'aria-label': 'Command to paste' }, h('code', {}, command)),
+    command !== undefined && copyButton('Copy', () => command),
   );
 }
 

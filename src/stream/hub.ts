@@ -176,6 +176,7 @@ export class StreamHub {
 
   #give({ feed, reader, pieces, after }: Delivery): void {
     this.#given += 1;
+    if (this.#given === this.#deliveries.length) this.#toGive([]);
     reader.isOwed = false;
     if (reader.isGone) return;
     const hasTakenAll = reader.give(pieces, this.#momentOf(feed));

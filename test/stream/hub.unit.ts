@@ -80,6 +80,32 @@ it('what many have missed is made into messages once for all of them', async () 
   expect(seen[0]?.[1]?.toString()).toContain('"e-50"');
 });
 
+it('a reader who comes when all others have gone or fallen behind misses nothing from there on', async () => {
+  const filter = { service: null, eventType: null };
+  let isReading = true;
+  const write = () => isReading;
+  const open = () => engine.streams.open({ key: tenant.key, filter, from: null }, { write, end, close: end });
+  const end = () => {};
+  open();
+  isReading = false;
+  for (const entity of ['a', 'b']) {
+    send(entity);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  // It has stopped reading.
+  await expect.poll(() => engine.streams.counts).toMatchObject({ open: 1, behind: 1 });
+  isReading = true;
+  const live = open();
+  send('held for the other');
+  live.gone();
+  send('held for nobody');
+  const parser = read();
+  send('told');
+  send('told too');
+  await expect.poll(() => entitiesIn(parser)).toEqual(['told', 'told too']);
+  expect(numbersIn(parser)).toEqual([5, 6]);
+});
+
 it('what is past retention cannot be told any more: the reader is to load anew', async () => {
   send('forgotten');
   engine.clock.step(48 * 3600 * 1000);

@@ -25,6 +25,7 @@ export function agentView(root: HTMLElement, { parts, query }: Route): View {
   const problem = h('p', { class: 'problem', role: 'alert' });
   const previous = h('button', { type: 'button', class: 'quiet', click: () => turn(-1) }, 'Newer');
   const next = h('button', { type: 'button', class: 'quiet', click: () => turn(1) }, 'Older');
+  const pages = h('div', { class: 'tools' }, previous, next);
   const heads = ['Received', 'Service', 'Type', 'What', 'By'].map((text) => h('th', { scope: 'col' }, text));
   root.append(
     h('p', { class: 'crumbs' }, h('a', { href: '#/agents' }, 'Agents')),
@@ -42,7 +43,7 @@ export function agentView(root: HTMLElement, { parts, query }: Route): View {
       { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Event log' },
       h('table', {}, h('thead', {}, h('tr', {}, ...heads)), table),
     ),
-    h('div', { class: 'tools' }, previous, next),
+    pages,
   );
   fill(type.select, ['', ...EVENT_TYPES], 'event_type');
   fill(perPage.select, ['10', '20', '50', '100'], 'per_page');
@@ -111,6 +112,7 @@ export function agentView(root: HTMLElement, { parts, query }: Route): View {
       count,
       page.total === 0 ? 'No events match' : `${page.total} events, page ${page.page} of ${page.total_pages}`,
     );
+    pages.hidden = page.total_pages <= 1 && page.page === 1;
     previous.disabled = page.page <= 1;
     next.disabled = page.page >= page.total_pages;
   }

@@ -64,8 +64,9 @@ export function layOut(events: readonly ServiceEvent[], { fromMs, toMs, width }:
   }
   const tops = new Map(lanes.map((lane) => [lane.type, lane.top]));
   const bars = inRows.map(({ event, row, isFree }) => {
-    const x = Math.max(-BEYOND, (event.fromMs - fromMs) * scale);
-    const end = Math.min(width + BEYOND, (event.untilMs - fromMs) * scale);
+    // Whole pixels: what moves with the present moves seldom, and sharply.
+    const x = Math.round(Math.max(-BEYOND, (event.fromMs - fromMs) * scale));
+    const end = Math.round(Math.min(width + BEYOND, (event.untilMs - fromMs) * scale));
     const y = (tops.get(event.event_type) ?? TOP) + LABEL + row * ROW;
     return { event, x, y, width: Math.max(NARROWEST, end - x), isFree };
   });

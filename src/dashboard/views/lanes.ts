@@ -64,7 +64,8 @@ export class Lanes {
         const life = placed.event.untilMs > nowMs ? 'live' : 'over';
         const rank = ranks.get(placed.event.key);
         const part = rank !== undefined ? ' candidate' : ranks.size > 0 ? ' aside' : '';
-        updateBar(bar, placed, `${placed.event.event_type} ${life}${part}`);
+        const crowd = placed.isFree ? '' : ' crowd';
+        updateBar(bar, placed, `${placed.event.event_type} ${life}${part}${crowd}`);
         const text = bar.lastElementChild;
         if (text === null) return;
         set(text, { x: Math.max(0, -placed.x) + (rank === undefined ? 5 : 2 * RANK_RADIUS + 4) });
@@ -80,7 +81,7 @@ export class Lanes {
         make: (placed) => makeRank(placed.event.key, rankOf(placed)),
         update: (rank, { x, y }) =>
           set(rank, {
-            transform: `translate(${Math.max(RANK_RADIUS + 1, x + RANK_RADIUS).toFixed(1)} ${y + BAR / 2})`,
+            transform: `translate(${Math.max(RANK_RADIUS + 1, x + RANK_RADIUS)} ${y + BAR / 2})`,
           }),
       },
     );
@@ -158,9 +159,9 @@ function makeBar({ event }: Placed): SVGElement {
 }
 
 function updateBar(bar: Element, { x, y, width }: Placed, className: string): void {
-  set(bar, { x: x.toFixed(1), y, width: width.toFixed(1) });
+  set(bar, { x, y, width });
   const rect = bar.firstElementChild;
-  if (rect !== null) set(rect, { class: className, width: width.toFixed(1) });
+  if (rect !== null) set(rect, { class: className, width });
   set(bar, { class: className });
 }
 

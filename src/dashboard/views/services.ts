@@ -46,20 +46,27 @@ export function servicesView(root: HTMLElement): View {
       if (alert.status !== 'firing' || alert.service_id === null) continue;
       firing.set(alert.service_id, [...(firing.get(alert.service_id) ?? []), alert]);
     }
+    const firedAt = new Map(
+      [...firing].map(([id, alerts]) => [
+        id,
+        alerts
+          .map(({ started_at }) => started_at)
+          .sort()
+          .at(-1),
+      ]),
+    );
     const wanted = search.value.trim().toLowerCase();
     const found = services
       .filter(({ name }) => wanted === '' || name.toLowerCase().includes(wanted))
       .sort(
-        (a, b) =>
-          Number(firing.has(b.id)) - Number(firing.has(a.id)) ||
-          (a.last_event_at < b.last_event_at ? 1 : a.last_event_at > b.last_event_at ? -1 : 0),
+        (a, b) => latest(firedAt.get(a.id), firedAt.get(b.id)) || latest(a.last_event_at, b.last_event_at),
       );
+    const inAll = services.length === 1 ? '1 service' : `${services.length} services`;
     setText(
       count,
-      (services.length === found.length ? `${services.length}` : `${found.length} of ${services.length}`) +
+      (services.length === found.length ? inAll : `${found.length} of ${inAll}`) +
         (firing.size === 0 ? '' : `, ${firing.size} under fire`),
     );
-    set(count, { 'aria-label': `${found.length} of ${services.length} services` });
     patch(list, found.slice(0, shown), {
       key: ({ id }) => id,
       make: makeRow,
@@ -71,6 +78,11 @@ export function servicesView(root: HTMLElement): View {
   }
 
   return { title: 'Services', update };
+}
+
+/** The later first, and what there is before what is not. */
+function latest(a = '', b = ''): number {
+  return a < b ? 1 : a > b ? -1 : 0;
 }
 
 function makeRow({ id, name }: Service): Element {

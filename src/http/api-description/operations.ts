@@ -77,7 +77,7 @@ export const OPERATOR_OPERATIONS: Operations = {
     tag: 'Services',
     summary: 'Read what changes, as it happens',
     description:
-      'Server-Sent Events of everything that changes in the account. The id of each is where to go on: send it as Last-Event-ID. A reader that is too slow is cut off, and goes on from there; what the log has let go of is told by an event `reset`.',
+      'Server-Sent Events of everything that changes in the account. The id of each is where to go on: send it as Last-Event-ID. A reader that is too slow is cut off, and goes on from there. Where more comes than can be told beside it, readers are late, and catch up: nothing is left out. What the log has let go of is told by an event `reset`.',
     query: [
       { name: 'service', description: 'Only of this service.', schema: z.string(), example: 'checkout-api' },
       { name: 'event_type', description: 'Only events of this type.', schema: z.string(), example: 'deploy' },
