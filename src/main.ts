@@ -2,33 +2,15 @@
 /**
  * The command line. Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong usage.
  */
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { keysCommand, tenantsCommand } from './cli/admin.ts';
-import { agentCommand } from './cli/agent.ts';
-import { backupCommand, restoreCommand } from './cli/backup.ts';
-import { logCommand } from './cli/log.ts';
 import { endQuietlyWithoutReader, printError } from './cli/output.ts';
-import { serveCommand } from './cli/serve.ts';
+import { foreshockProgram } from './cli/program.ts';
 import { LogDamaged } from './log/errors.ts';
 
-const program = new Command('foreshock')
-  .description('What changed just before the alert.')
-  .version(manifest.version)
-  .addCommand(serveCommand())
-  .addCommand(keysCommand())
-  .addCommand(tenantsCommand())
-  .addCommand(logCommand())
-  .addCommand(backupCommand())
-  .addCommand(restoreCommand())
-  .addCommand(agentCommand(manifest.version));
+const program = foreshockProgram(manifest.version);
 
 endQuietlyWithoutReader();
-
-const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)];
-for (const command of everyCommand(program)) {
-  command.exitOverride().showHelpAfterError('(see --help)').allowExcessArguments(false);
-}
 
 try {
   await program.parseAsync();

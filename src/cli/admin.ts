@@ -10,6 +10,7 @@ import { systemClock } from '../lib/clock.ts';
 import { nodeDisk } from '../lib/disk.ts';
 import { systemEntropy } from '../lib/entropy.ts';
 import { eventLoop } from '../lib/scheduler.ts';
+import { withExamples } from './examples.ts';
 import { integer, option } from './options.ts';
 import { printError, printRows } from './output.ts';
 
@@ -19,26 +20,30 @@ interface CommonFlags {
 }
 
 export function keysCommand(): Command {
-  const keys = new Command('keys').description('make, list and revoke API keys');
+  const keys = withExamples(
+    new Command('keys').description('make, list and revoke API keys'),
+    ['foreshock keys create --tenant default --kind ingest --name db-1', 'one for each agent'],
+    ['foreshock keys list'],
+  );
   keys
     .addCommand(
-      common('create')
+      withExamples(
+        common('create'),
+        ['foreshock keys create --tenant default --kind ingest --name db-1'],
+        ['foreshock keys create --tenant default --kind ingest --count 50 --json', 'a fleet at once'],
+      )
         .description('make keys; each is shown this once')
         .requiredOption('--tenant <name>', 'the tenant they belong to')
         .addOption(option('--kind <kind>', 'what they may do').choices(KEY_KINDS).makeOptionMandatory())
         .option('--name <name>', 'what to call them')
         .addOption(option('--count <number>', 'how many').default(1).argParser(integer(1, MAX_KEYS_AT_ONCE)))
-        .addHelpText(
-          'after',
-          '\nExample:\n  foreshock keys create --tenant default --kind ingest --name db-1\n',
-        )
         .action((flags: CommonFlags & { tenant: string; kind: KeyKind; name?: string; count: number }) => {
           const { tenant, kind, name = null, count } = flags;
           return run(flags, { operation: 'keys.create', tenant, kind, name, count });
         }),
     )
     .addCommand(
-      common('list')
+      withExamples(common('list'), ['foreshock keys list --tenant default'])
         .description('list keys, revoked ones too')
         .option('--tenant <name>', 'only of this tenant')
         .action((flags: CommonFlags & { tenant?: string }) =>
@@ -46,7 +51,7 @@ export function keysCommand(): Command {
         ),
     )
     .addCommand(
-      common('revoke')
+      withExamples(common('revoke'), ['foreshock keys revoke 8e491dfc-7288-4bec-93e2-fb056272344f'])
         .description('make a key useless at once')
         .addArgument(new Argument('<id>', "the key's id, as keys list shows it"))
         .action((id: string, flags: CommonFlags) => run(flags, { operation: 'keys.revoke', id })),
@@ -55,17 +60,20 @@ export function keysCommand(): Command {
 }
 
 export function tenantsCommand(): Command {
-  const tenants = new Command('tenants').description('make and list tenants');
+  const tenants = withExamples(
+    new Command('tenants').description('make and list tenants'),
+    ['foreshock tenants create payments'],
+    ['foreshock tenants list'],
+  );
   tenants
     .addCommand(
-      common('create')
+      withExamples(common('create'), ['foreshock tenants create payments'])
         .description('make a tenant')
         .addArgument(new Argument('<name>', 'what it is called'))
-        .addHelpText('after', '\nExample:\n  foreshock tenants create payments\n')
         .action((name: string, flags: CommonFlags) => run(flags, { operation: 'tenants.create', name })),
     )
     .addCommand(
-      common('list')
+      withExamples(common('list'), ['foreshock tenants list --json'])
         .description('list tenants')
         .action((flags: CommonFlags) => run(flags, { operation: 'tenants.list' })),
     );

@@ -56,6 +56,19 @@ describe('foreshock log', () => {
     expect(code).toBe(0);
   });
 
+  it('says for programs whether it is whole and what is in it, with the same exit code', async () => {
+    const whole = await log(original, 'stat', '--json');
+    expect(JSON.parse(whole.stdout)).toMatchObject({
+      ...{ whole: true, commands: 203, damage: null, last_at: expect.stringMatching(/^20.*Z$/) },
+      by_type: { 'record-events': EVENTS },
+    });
+    const directory = copy();
+    damage(directory, 1, 300);
+    const { code, stdout } = await log(directory, 'verify', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ whole: false, damage: { offset: expect.any(Number) } });
+  });
+
   it('says what is in it', async () => {
     const { stdout } = await log(original, 'stat');
     expect(stdout).toMatch(/200 {2}record-events/);
