@@ -6,6 +6,7 @@ import { CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { endQuietlyWithoutReader, printError } from './cli/output.ts';
 import { foreshockProgram } from './cli/program.ts';
+import { reasonOf } from './cli/reason.ts';
 import { LogDamaged } from './log/errors.ts';
 
 const program = foreshockProgram(manifest.version);
@@ -19,7 +20,7 @@ try {
     // Commander has said what is wrong, or printed the help that was asked for.
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
-    printError(`foreshock: ${error instanceof Error ? error.message : String(error)}`);
+    printError(`foreshock: ${reasonOf(error)}`);
     if (error instanceof LogDamaged) printError('see what a repair would cost: foreshock log repair');
     process.exitCode = 1;
   }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { Argument, Command } from 'commander';
 import { type AdminAnswer, type AdminRequest, administer, MAX_KEYS_AT_ONCE } from '../admin/operations.ts';
 import { askServer, claimDirectory } from '../admin/socket.ts';
+import { logDirectory } from '../commands/load.ts';
 import { DEFAULTS } from '../config.ts';
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
 import { openEngine } from '../engine.ts';
@@ -99,10 +100,11 @@ async function run(flags: CommonFlags, request: AdminRequest): Promise<void> {
 }
 
 async function withoutServer(directory: string, request: AdminRequest): Promise<AdminAnswer> {
-  if (!existsSync(directory)) {
+  // What is opened here would be made anew: a mistyped directory must not become one.
+  if (!existsSync(logDirectory(directory))) {
     return {
       type: 'refused',
-      reason: `there is no data directory ${directory} (--data-dir), and no server runs`,
+      reason: `${directory} holds no data of Foreshock, and no server runs on it; give its --data-dir, or start it once`,
     };
   }
   const socket = await claimDirectory(directory);

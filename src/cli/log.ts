@@ -58,9 +58,14 @@ export function logCommand(): Command {
       withExamples(common('audit'), ['foreshock log audit --service orders-db | grep deadlock'])
         .description('print every event as JSON, one a line, with the log line it was read from')
         .option('--service <name>', 'only of this service')
-        .action((flags: LogFlags & { service?: string }) =>
-          each(flags, (record) => audit(record, flags.service)),
-        ),
+        .action(async (flags: LogFlags & { service?: string }) => {
+          let found = 0;
+          await each(flags, (record) => {
+            found += audit(record, flags.service);
+          });
+          if (found === 0)
+            printError(`there are no events${flags.service === undefined ? '' : ' of this service'}`);
+        }),
     );
   return log;
 }
@@ -71,7 +76,9 @@ function common(name: string): Command {
   );
 }
 
+/** @throws where the directory holds no log */
 function optionsOf({ dataDir }: LogFlags, title: string): InspectOptions & { done: () => void } {
+  demandLog(dataDir);
   const bar = progressBar(title);
   return {
     disk: nodeDisk,
@@ -168,6 +175,12 @@ async function stat(flags: LogFlags): Promise<void> {
   report(flags, verdict);
 }
 
+/** A mistyped directory is no empty log. */
+function demandLog(directory: string): void {
+  if (nodeDisk.list(directory).includes('log')) return;
+  throw new Error(`${directory} holds no data of Foreshock; give its --data-dir`);
+}
+
 async function each(flags: LogFlags, visit: (record: LoggedRecord) => void): Promise<void> {
   const options = { ...optionsOf(flags, 'reading'), onProgress: () => {} };
   const { damage } = await verify(options, visit);
@@ -200,12 +213,15 @@ function withoutSecrets(command: LogCommand): object {
   }
 }
 
-function audit(record: LoggedRecord, service: string | undefined): void {
+/** @returns how many events it printed */
+function audit(record: LoggedRecord, service: string | undefined): number {
   const command = commandOf(record);
-  if (command.type !== 'record-events') return;
+  if (command.type !== 'record-events') return 0;
+  let printed = 0;
   const { sequence, atMs } = record.stamp;
   for (const event of command.events) {
     if (service !== undefined && event.serviceName !== service) continue;
+    printed += 1;
     const { tenantId: tenant_id, agentId: agent_id } = command;
     print(
       JSON.stringify({
@@ -219,6 +235,7 @@ function audit(record: LoggedRecord, service: string | undefined): void {
       }),
     );
   }
+  return printed;
 }
 
 function commandOf({ bytes, start, end }: LoggedRecord): LogCommand {

@@ -27,6 +27,7 @@ import { Authenticator, type KeyDirectory } from './authentication.ts';
 import { readBody } from './body.ts';
 import { type ConnectionOptions, limitConnections } from './connections.ts';
 import { Exchange } from './exchange.ts';
+import { whyNotListen } from './listen-failure.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { isJsonType, type RequestHead, readHead } from './request.ts';
 import { options } from './responses.ts';
@@ -112,7 +113,9 @@ class HttpServer implements Listener {
     return new Promise((resolve, reject) => {
       this.#app.listen(host, port, EXCLUSIVE_PORT, (socket) => {
         if (socket === false) {
-          reject(new Error(`cannot listen on ${host}:${port}: the address is in use or not this machine's`));
+          whyNotListen(host, port).then((why) =>
+            reject(new Error(`cannot listen on ${host}:${port}: ${why}`)),
+          );
           return;
         }
         this.#socket = socket;
