@@ -83,7 +83,7 @@ async function runCommands(block: Block, shell: Shell): Promise<string> {
   if ((code !== 0) !== has(block, 'fails')) {
     throw new Error(`it ${code === 0 ? 'did not fail' : `ended with ${code}`}:\n${block.text}\n${output}`);
   }
-  return output;
+  return output.replaceAll(/^failed: .*\n/gm, '');
 }
 
 async function runProgram({ text, line }: Block, shell: Shell): Promise<string> {

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { StopStack } from '../../src/lib/stop-stack.ts';
 import { startFakePagerDuty } from '../support/fake-pagerduty.ts';
 import { removeDirectory, temporaryDirectory } from '../support/server.ts';
@@ -19,6 +20,7 @@ const DOCUMENTS = [
     .map((name) => `src/${name}`)
     .sort(),
 ];
+const PACKAGED = /^(?:README|src\/docs\/.*)\.md$/;
 const DOCUMENT_DEADLINE_MS = 120_000;
 
 const made = new StopStack();
@@ -53,6 +55,16 @@ describe.each(DOCUMENTS)('%s', (path) => {
           !existsSync(target) || (anchor !== undefined && !anchorsOf(target).has(anchor)),
       );
     expect(broken).toEqual([]);
+  });
+
+  it.runIf(PACKAGED.test(path))('links to what an installed package has too', () => {
+    const links = [...markdown.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, file = '']) =>
+      join(dirname(path), file),
+    );
+    const files = ['README.md', ...manifest.files];
+    expect(
+      links.filter((link) => !files.some((name) => link === name || link.startsWith(`${name}/`))),
+    ).toEqual([]);
   });
 
   // Not run, and said.
