@@ -34,6 +34,18 @@ export async function runDocument(markdown: string, shell: Shell): Promise<void>
 const has = (block: Block, type: Directive['type']): boolean =>
   block.directives.some((directive) => directive.type === type);
 
+/** Instead of what a block printed: what is shown of it is not held to anything. */
+const NOTHING_RAN = '\0';
+
+function lacks({ directives }: Block): boolean {
+  const programs = directives.flatMap((each) => (each.type === 'needs' ? [each.program] : []));
+  return programs.some((program) => !isInstalled(program));
+}
+
+export function isInstalled(program: string): boolean {
+  return spawnSync(program, ['--version']).status === 0;
+}
+
 /** @returns what it printed, where it did */
 async function runBlock(block: Block, shell: Shell, printed: string): Promise<string | undefined> {
   const { language, text, directives } = block;
@@ -42,8 +54,8 @@ async function runBlock(block: Block, shell: Shell, printed: string): Promise<st
     return undefined;
   }
   for (const directive of directives) if (directive.type === 'file') shell.saveFile(directive.name, text);
-  if (has(block, 'skip')) return '';
-  if (block.isOutput) return compare(block, printed);
+  if (has(block, 'skip') || lacks(block)) return NOTHING_RAN;
+  if (block.isOutput) return printed === NOTHING_RAN ? undefined : compare(block, printed);
   switch (language) {
     case 'sh':
       return runCommands(block, shell);
@@ -54,7 +66,8 @@ async function runBlock(block: Block, shell: Shell, printed: string): Promise<st
       for (const { errors } of parseAllDocuments(text)) if (errors[0] !== undefined) throw errors[0];
       return undefined;
     case 'python':
-      check('python3', ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], text);
+      if (isInstalled('python3'))
+        check('python3', ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], text);
       return undefined;
     case 'ts':
       return runProgram(block, shell);

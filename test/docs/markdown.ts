@@ -18,6 +18,7 @@
  *     <!-- docs: skip-line npm install: why that line is not run -->
  *     <!-- docs: until Foreshock listens -->     runs on behind the rest, until the file ends or it is stopped
  *     <!-- docs: fails -->                       it is to fail, and prints what follows all the same
+ *     <!-- docs: needs python3 -->              is left out where that is not installed
  *     <!-- docs: file agent.py -->               is saved by that name first
  *     <!-- docs: stop -->                        stands alone: what runs on is stopped, as by Ctrl-C
  */
@@ -27,6 +28,7 @@ export type Directive =
   | { readonly type: 'skip-line'; readonly line: string; readonly reason: string }
   | { readonly type: 'until'; readonly text: string }
   | { readonly type: 'fails' }
+  | { readonly type: 'needs'; readonly program: string }
   | { readonly type: 'file'; readonly name: string };
 
 export interface Block {
@@ -81,6 +83,7 @@ function directiveOf(text: string, line: number): Directive {
   const [, word = '', rest = ''] = /^([\w-]+):? ?(.*)$/.exec(text) ?? [];
   if (word === 'fails') return { type: word };
   if (word === 'skip' && rest !== '') return { type: word, reason: rest };
+  if (word === 'needs' && rest !== '') return { type: word, program: rest };
   if (word === 'until' && rest !== '') return { type: word, text: rest };
   if (word === 'file' && /^[\w.-]+$/.test(rest)) return { type: word, name: rest };
   const [, skipped = '', reason = ''] = /^([^:]+): (.+)$/.exec(rest) ?? [];
