@@ -1,4 +1,5 @@
 /** `foreshock serve` */
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { DURABILITIES, type Durability } from '../commands/durability.ts';
 import { checkSettings, DEFAULTS, type Settings } from '../config.ts';
@@ -196,7 +197,7 @@ function welcome(server: RunningServer, settings: Settings): string {
   const local = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
   const lines = [
     `Foreshock listens on ${local}`,
-    `data in ${settings.dataDirectory}, durability ${settings.durability}, ${replayed} commands replayed`,
+    `data in ${resolve(settings.dataDirectory)}, durability ${settings.durability}, ${replayed} commands replayed`,
     ...(firstKeys === undefined ? [shutdownText(cleanShutdown)] : []),
   ];
   if (baseUrl !== local) lines.push(`webhook URLs start with ${baseUrl}`);
