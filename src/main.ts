@@ -21,7 +21,9 @@ try {
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
     printError(`foreshock: ${reasonOf(error)}`);
-    if (error instanceof LogDamaged) printError('see what a repair would cost: foreshock log repair');
+    if (error instanceof LogDamaged) {
+      printError('see what a repair would cost: foreshock log repair (with the same --data-dir)');
+    }
     process.exitCode = 1;
   }
 }

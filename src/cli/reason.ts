@@ -29,6 +29,9 @@ export function reasonOf(error: unknown): string {
     address,
     syscall = 'use',
   }: NodeJS.ErrnoException & { readonly address?: string } = error;
+  // What node says of a folder that it cannot make with those above it, for whatever reason.
+  if (code === 'ENOENT' && syscall === 'mkdir')
+    return `${path} cannot be made; is the file system read-only?`;
   const advice = ADVICE[code];
   if (advice === undefined) return error.message;
   const place = path ?? address;

@@ -1,5 +1,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anEvent, openTestEngine } from '../support/engine.ts';
 import { foreshock, removeDirectory, temporaryDirectory } from '../support/server.ts';
@@ -168,6 +169,23 @@ describe('foreshock log', () => {
     expect((await log(directory, 'verify')).stderr).toMatch(/was closed in order with record 203/);
     expect((await log(directory, 'repair', '--yes')).code).toBe(0);
     expect((await log(directory, 'verify')).code).toBe(0);
+  });
+
+  it('offers no repair of a log that a newer version has written', async () => {
+    const directory = copy();
+    const path = join(directory, 'log', segments(directory)[0] ?? '');
+    const bytes = readFileSync(path);
+    bytes.writeUInt32LE(2, 8);
+    bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
+    writeFileSync(path, bytes);
+    const before = filesOf(directory);
+    for (const command of ['verify', 'repair', 'stat']) {
+      const { code, stderr } = await log(directory, command, ...(command === 'repair' ? ['--yes'] : []));
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/has log format version 2, and this program reads version 1: run the Foreshock/);
+      expect(stderr).not.toContain('log repair');
+    }
+    expect(filesOf(directory)).toEqual(before);
   });
 
   it('has nothing to repair in a whole log', async () => {

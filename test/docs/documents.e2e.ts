@@ -21,7 +21,7 @@ const DOCUMENTS = [
     .sort(),
 ];
 const PACKAGED = /^(?:README|src\/docs\/.*)\.md$/;
-const DOCUMENT_DEADLINE_MS = 120_000;
+const DOCUMENT_DEADLINE_MS = 300_000;
 
 const made = new StopStack();
 afterEach(() => made.run());

@@ -19,7 +19,7 @@ import type { StopStack } from '../../src/lib/stop-stack.ts';
 import { eventually } from '../support/site.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const BLOCK_DEADLINE_MS = 30_000;
+const BLOCK_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 10_000;
 const FILL_IN = /^export (\w+)=['"]?([\w+]*)…['"]?$/;
 
