@@ -20,7 +20,7 @@
  *     <!-- docs: fails -->                       it is to fail, and prints what follows all the same
  *     <!-- docs: needs python3 -->              is left out where that is not installed
  *     <!-- docs: file agent.py -->               is saved by that name first
- *     <!-- docs: stop -->                        stands alone: what runs on is stopped, as by Ctrl-C
+ *     <!-- docs: stop -->                        stands alone: what was started last is stopped, as by Ctrl-C
  */
 
 export type Directive =

@@ -74,7 +74,7 @@ describe.skipIf(!isInstalled('python3'))('the agent in Python (skipped where the
   let network: FailingNetwork;
   let url: string;
   let key: string;
-  let agentId: string;
+  let agentId: string | undefined;
   let directory: string;
   const agents: ChildProcess[] = [];
   beforeAll(async () => {
@@ -85,6 +85,7 @@ describe.skipIf(!isInstalled('python3'))('the agent in Python (skipped where the
     removeDirectory(data);
   });
   beforeEach(async () => {
+    agentId = undefined;
     directory = temporaryDirectory();
     writeFileSync(join(directory, 'agent.py'), PROGRAM);
     writeFileSync(join(directory, 'deploy.log'), '');
@@ -213,6 +214,7 @@ describe.skipIf(!isInstalled('python3'))('the agent in Python (skipped where the
     const agent = start();
     write('v2');
     await arrives('v2');
-    expect(agent.said).toContain('an event was refused: timestamp must be an ISO 8601 time');
+    const sentence = 'an event was refused: timestamp must be an ISO 8601 time';
+    await eventually('it says so', 10_000, () => agent.said.includes(sentence));
   });
 });

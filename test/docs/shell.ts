@@ -44,7 +44,8 @@ export class Shell {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #ports: ReadonlyMap<string, number>;
   readonly #background: { readonly child: ChildProcess; readonly exited: Promise<unknown> }[] = [];
-  #printed = '';
+  /** In the order in which it came. */
+  #printed: { readonly by: ChildProcess; readonly text: string }[] = [];
 
   private constructor(
     directory: string,
@@ -122,7 +123,7 @@ export class Shell {
     let ended = false;
     listen(child, (more) => {
       output += more;
-      this.#printed += more;
+      this.#printed.push({ by: child, text: more });
     });
     const exited = new Promise<void>((done) => {
       child.once('close', (status) => {
@@ -143,14 +144,16 @@ export class Shell {
     return { code: ended ? (code ?? 1) : 0, output: this.#asShown(output) };
   }
 
-  /** As Ctrl-C does, to all that runs on. */
+  /** As Ctrl-C does, to what was started last and runs on. What it printed is not copied from any more. */
   async stop(): Promise<void> {
-    for (const { child, exited } of this.#background.splice(0)) {
-      signal(child, 'SIGINT');
-      const timer = setTimeout(() => signal(child, 'SIGKILL'), STOP_DEADLINE_MS);
-      await exited;
-      clearTimeout(timer);
-    }
+    const last = this.#background.pop();
+    if (last === undefined) return;
+    const { child, exited } = last;
+    signal(child, 'SIGINT');
+    const timer = setTimeout(() => signal(child, 'SIGKILL'), STOP_DEADLINE_MS);
+    await exited;
+    clearTimeout(timer);
+    this.#printed = this.#printed.filter(({ by }) => by !== child);
   }
 
   async #execute(commands: string): Promise<Run> {
@@ -165,7 +168,7 @@ export class Shell {
     const timer = setTimeout(() => signal(child, 'SIGKILL'), BLOCK_DEADLINE_MS);
     const code = await new Promise<number | null>((done) => child.once('close', done));
     clearTimeout(timer);
-    this.#printed += output;
+    this.#printed.push({ by: child, text: output });
     if (code === null) output += `\n(killed after ${BLOCK_DEADLINE_MS / 1000} s)`;
     return { code: code ?? 1, output: this.#asShown(output) };
   }
@@ -196,13 +199,14 @@ export class Shell {
 
   /** What a reader copies from what is printed above. @throws where nothing of the kind is */
   #find(name: string, beginning: string): string {
+    const printed = this.#printed.map(({ text }) => text).join('');
     if (beginning !== '') {
-      const found = this.#printed.match(new RegExp(`${beginning}[\\w+]+`, 'g'))?.at(-1);
+      const found = printed.match(new RegExp(`${beginning}[\\w+]+`, 'g'))?.at(-1);
       if (found === undefined) throw new Error(`nothing that begins with ${beginning} was printed`);
       return found;
     }
     const wanted = name.endsWith('_ID') ? 'id' : name.toLowerCase();
-    for (const line of this.#printed.split('\n').reverse()) {
+    for (const line of printed.split('\n').reverse()) {
       const value =
         new RegExp(`"${wanted}":"([^"]+)"`).exec(line)?.[1] ??
         (wanted === 'id' ? /^[0-9a-f]{8}-[0-9a-f-]{27}(?= )/.exec(line)?.[0] : undefined);
