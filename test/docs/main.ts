@@ -9,7 +9,10 @@ const directory = temporaryDirectory();
 const server = await startServer(directory);
 const metrics = await (await fetch(`${server.url}/metrics`)).text();
 const file = (path: string) => resolve(import.meta.dirname, '../..', path);
-writeFileSync(file('src/docs/reference.md'), referenceOf(metrics));
+writeFileSync(
+  file('src/docs/reference.md'),
+  referenceOf(metrics, readFileSync(file('src/operations/alerts.yaml'), 'utf8')),
+);
 const results = readFileSync(file('bench/results/latest.md'), 'utf8');
 writeFileSync(file('README.md'), withSpeed(readFileSync(file('README.md'), 'utf8'), results));
 await server.stop();

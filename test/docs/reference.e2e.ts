@@ -16,7 +16,7 @@ it('the reference is what the code says: `npm run docs` writes it', async () => 
   const server = await startServer(directory);
   try {
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    expect(file('src/docs/reference.md')).toBe(referenceOf(metrics));
+    expect(file('src/docs/reference.md')).toBe(referenceOf(metrics, file('src/operations/alerts.yaml')));
   } finally {
     await server.stop();
     removeDirectory(directory);

@@ -1,5 +1,7 @@
-/** src/docs/reference.md, made from the program, its metrics and its limits. `npm run docs` writes it. */
+/** src/docs/reference.md, made from the program, its metrics, alert rules and limits. `npm run docs` writes it. */
 import type { Command, Option } from 'commander';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { everyCommand, foreshockProgram } from '../../src/cli/program.ts';
 import { LIMITS } from '../../src/domain/limits.ts';
 import { REJECTION_KINDS } from '../../src/domain/rejection.ts';
@@ -18,8 +20,26 @@ const LIMIT_TEXTS: { readonly [L in keyof typeof LIMITS]: string } = {
   toolDeliveryIdLength: "characters of a delivery's id that are told apart",
 };
 
-/** @param metrics what GET /metrics answers */
-export function referenceOf(metrics: string): string {
+const alertRulesSchema = z.object({
+  groups: z.array(
+    z.object({
+      rules: z.array(
+        z.object({
+          alert: z.string(),
+          for: z.string().default('at once'),
+          labels: z.object({ severity: z.string() }),
+          annotations: z.object({ summary: z.string(), description: z.string() }),
+        }),
+      ),
+    }),
+  ),
+});
+
+/**
+ * @param metrics what GET /metrics answers
+ * @param alertRules of Prometheus, as YAML
+ */
+export function referenceOf(metrics: string, alertRules: string): string {
   // No version of its own: a release must not make the file out of date.
   const commands = everyCommand(foreshockProgram('')).filter((command) => command.commands.length === 0);
   return [
@@ -33,6 +53,9 @@ export function referenceOf(metrics: string): string {
     '## Metrics',
     '`GET /metrics`, in the Prometheus text format.',
     table(['metric', 'type', 'labels', 'what it says'], metricRows(metrics)),
+    '## Alert rules',
+    '`src/operations/alerts.yaml`, for Prometheus. In braces stands what it fills in.',
+    table(['alert', 'after', 'severity', 'says', 'and'], alertRows(alertRules)),
     '## Limits',
     'These are fixed; those with a flag stand under `foreshock serve`.',
     table(
@@ -97,6 +120,20 @@ function metricRows(metrics: string): string[][] {
       return [`\`${name}\``, type, [...labels].map((label) => `\`${label}\``).join(', '), help];
     },
   );
+}
+
+function alertRows(rules: string): string[][] {
+  return alertRulesSchema
+    .parse(parse(rules))
+    .groups.flatMap(({ rules }) =>
+      rules.map(({ alert, for: after, labels, annotations }) => [
+        `\`${alert}\``,
+        after,
+        labels.severity,
+        annotations.summary,
+        annotations.description,
+      ]),
+    );
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
