@@ -4,6 +4,8 @@ import type { Durability } from './commands/durability.ts';
 import type { TenantCaps } from './commands/refusal.ts';
 import type { MetricsAccess } from './domain/metrics-access.ts';
 import type { RateLimits } from './http/rate-limiter.ts';
+import { socketPathFault } from './lib/socket-path.ts';
+import type { TrustedProxy } from './lib/trusted-proxy.ts';
 import { MAX_SEGMENT_BYTES } from './log/position.ts';
 import { MAX_PAYLOAD_BYTES } from './log/record.ts';
 import { HEADER_BYTES } from './log/segment.ts';
@@ -12,11 +14,20 @@ import type { AllowEntry } from './outbound/allow-entry.ts';
 export interface Settings extends TenantCaps, RateLimits {
   readonly host: string;
   /** 0 picks a free one. */
-  readonly port: number;
+  readonly port: number | 'none';
+  /** A unix socket to listen on, beside the port or alone. */
+  readonly socket: string | null;
+  /** Who may connect to the socket: who may write to it. */
+  readonly socketMode: number;
+  /** PEM; both or none, and plain HTTP without. */
+  readonly tlsCert: string | null;
+  readonly tlsKey: string | null;
   readonly dataDirectory: string;
   /** What webhook URLs start with; the address listened on where null. */
   readonly baseUrl: string | null;
   readonly durability: Durability;
+  /** Whose word on where a request came from is taken. */
+  readonly trustProxy: readonly TrustedProxy[];
   /** How long events stay in their agent's event log. */
   readonly retentionSeconds: number;
   /** What calls to tools may reach beside public addresses. */
@@ -39,6 +50,8 @@ export interface Settings extends TenantCaps, RateLimits {
   readonly metrics: MetricsAccess;
   /** Readers of the stream at the same time. */
   readonly maxStreams: number;
+  /** Of one tenant, so that no tenant takes all of them. */
+  readonly maxStreamsTenant: number;
   /** A log segment that has grown past this is sealed and the next begun. */
   readonly segmentBytes: number;
   /** A checkpoint is made when this many segments have been sealed since the last. */
@@ -48,8 +61,13 @@ export interface Settings extends TenantCaps, RateLimits {
 export const DEFAULTS = {
   host: '127.0.0.1',
   port: 8080,
+  socket: null,
+  socketMode: 0o660,
+  tlsCert: null,
+  tlsKey: null,
   dataDirectory: './data',
   baseUrl: null,
+  trustProxy: [],
   durability: 'write',
   retentionSeconds: 24 * 3600,
   outboundAllow: [],
@@ -70,6 +88,7 @@ export const DEFAULTS = {
   rateLimitFailedAuth: 10,
   metrics: 'loopback',
   maxStreams: 5000,
+  maxStreamsTenant: 1000,
   segmentBytes: 64 * 1024 * 1024,
   checkpointSegments: 4,
 } as const satisfies Settings;
@@ -79,6 +98,15 @@ export function checkSettings(settings: Settings): void {
   const demand = (holds: boolean, sentence: string) => {
     if (!holds) throw new RangeError(sentence);
   };
+  const { port, socket, tlsCert } = settings;
+  demand(port !== 'none' || socket !== null, 'without a port a socket is needed: --port or --socket');
+  demand(port !== 'none' || tlsCert === null, 'tls-cert is for the port, and none is open: give --port too');
+  const socketFault = socket === null ? undefined : socketPathFault(socket);
+  demand(socketFault === undefined, `socket ${socketFault}`);
+  demand(
+    (settings.tlsCert === null) === (settings.tlsKey === null),
+    'tls-cert and tls-key are given together: a certificate is served with its key',
+  );
   demand(
     settings.retentionSeconds >= 3600,
     'retention must be at least 1h: events_last_hour is counted from what is retained',

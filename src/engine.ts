@@ -12,6 +12,7 @@ import type { Settings } from './config.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Disk } from './lib/disk.ts';
 import type { Entropy } from './lib/entropy.ts';
+import { busyShareMeter } from './lib/event-loop.ts';
 import { Histogram } from './lib/histogram.ts';
 import type { Scheduler } from './lib/scheduler.ts';
 import { StopStack } from './lib/stop-stack.ts';
@@ -151,8 +152,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     time,
     clock,
     scheduler,
+    busyShare: busyShareMeter(),
     agentStaleAfterMs: settings.agentStaleAfterSeconds * 1000,
     maxStreams: settings.maxStreams,
+    maxStreamsTenant: settings.maxStreamsTenant,
     onTrouble: options.onTrouble,
   });
   stops.push(() => streams.stop());

@@ -12,6 +12,7 @@ import { listen } from './http/listener.ts';
 import { RateLimiter } from './http/rate-limiter.ts';
 import { routes } from './http/routes.ts';
 import { Traffic } from './http/traffic.ts';
+import type { Certificate } from './lib/certificate.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Disk } from './lib/disk.ts';
 import { type Entropy, randomFraction, randomIds } from './lib/entropy.ts';
@@ -25,6 +26,7 @@ import type { ReplayProgress } from './log/replay.ts';
 import { metricsText } from './metrics/metrics.ts';
 import { Lister } from './queries/lister.ts';
 import { type Reactors, startReactors } from './reactors/reactors.ts';
+import { ServedCertificate } from './served-certificate.ts';
 
 export interface ServerDependencies {
   readonly disk: Disk;
@@ -38,7 +40,8 @@ export interface ServerDependencies {
 }
 
 export interface RunningServer {
-  readonly port: number;
+  /** Null where it listens on a socket alone. */
+  readonly port: number | null;
   /** What webhook URLs start with. */
   readonly baseUrl: string;
   /** Given on the first start of a data directory, and never again. */
@@ -47,6 +50,10 @@ export interface RunningServer {
   readonly replayed: number;
   /** The server before this one on the data directory stopped in order. */
   readonly cleanShutdown: boolean;
+  /** Null is plain HTTP. */
+  readonly certificate: Certificate | null;
+  /** Serves new connections with what the files of certificate and key hold by now; logs what comes of it. */
+  reloadCertificate(): void;
   /** Answers what is in flight, makes the log durable, and lets go of everything. */
   stop(): Promise<void>;
 }
@@ -66,6 +73,7 @@ export async function startServer(
   const onTrouble = (error: unknown) =>
     logger.error({ err: error }, 'something went wrong; nothing is lost by it');
   try {
+    const certificate = new ServedCertificate(settings, dependencies);
     disk.makeDirectory(settings.dataDirectory);
     const socket = await claimDirectory(settings.dataDirectory);
     stops.push(() => socket.release());
@@ -84,6 +92,7 @@ export async function startServer(
         eventLoop,
         traffic,
         inFlight: listener.inFlight,
+        certificateExpiresAtMs: certificate.current?.expiresAtMs,
         isReady: lifecycle.unavailable() === undefined,
         engine: engine.isSet ? engine.value : undefined,
         reactors: reactors.isSet ? reactors.value : undefined,
@@ -91,7 +100,9 @@ export async function startServer(
     );
     const listener = await listen({
       host: settings.host,
-      port: settings.port,
+      port: settings.port === 'none' ? null : settings.port,
+      socket: settings.socket === null ? null : { path: settings.socket, mode: settings.socketMode },
+      certificate: certificate.current,
       routes: [
         ...routes(api, settings, () => ({
           unavailable: lifecycle.unavailable(),
@@ -109,6 +120,7 @@ export async function startServer(
       clock,
       traffic,
       rateLimiter,
+      trustProxy: settings.trustProxy,
       maxConnections: settings.maxConnections,
       newRequestId: randomIds(entropy),
       unavailable: () => lifecycle.unavailable(),
@@ -117,7 +129,7 @@ export async function startServer(
     stops.push(() => listener.close());
     eventLoop.start();
     stops.push(() => eventLoop.stop());
-    const baseUrl = settings.baseUrl ?? `http://${hostInUrl(settings.host)}:${listener.port}`;
+    const baseUrl = settings.baseUrl ?? listenedOn(settings, certificate.current, listener.port);
 
     engine.set(
       await openEngine({
@@ -173,7 +185,16 @@ export async function startServer(
       listener.close();
     });
 
-    return { port: listener.port, baseUrl, firstKeys, replayed, cleanShutdown, stop: () => stops.run() };
+    return {
+      port: listener.port,
+      baseUrl,
+      firstKeys,
+      replayed,
+      cleanShutdown,
+      certificate: certificate.current,
+      reloadCertificate: () => certificate.reload((next) => listener.useCertificate(next)),
+      stop: () => stops.run(),
+    };
   } catch (error) {
     await stops.run();
     throw error;
@@ -203,6 +224,8 @@ function apiOf(
   };
 }
 
-function hostInUrl(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
+function listenedOn({ host }: Settings, certificate: Certificate | null, port: number | null): string {
+  if (port === null) return 'http://localhost';
+  const scheme = certificate === null ? 'http' : 'https';
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

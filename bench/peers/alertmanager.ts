@@ -14,7 +14,8 @@ export const ALERTMANAGER_MISSING = isInstalled(COMMAND)
 
 const CONFIGURATION = 'route:\n  receiver: nobody\nreceivers:\n  - name: nobody\n';
 
-export async function startAlertmanager(): Promise<Peer> {
+/** @param cores that it may use; all of them where it is not said */
+export async function startAlertmanager({ cores }: { readonly cores?: number } = {}): Promise<Peer> {
   const directory = temporaryDirectory();
   const configuration = join(directory, 'alertmanager.yml');
   writeFileSync(configuration, CONFIGURATION);
@@ -27,6 +28,7 @@ export async function startAlertmanager(): Promise<Peer> {
       `--web.listen-address=127.0.0.1:${port}`,
       '--cluster.listen-address=',
     ],
+    env: cores === undefined ? {} : { GOMAXPROCS: String(cores) },
     ready: () =>
       fetch(`http://127.0.0.1:${port}/-/ready`).then(
         (answer) => answer.ok,

@@ -1,13 +1,25 @@
-/** The floor: uWebSockets.js handlers that read a body and answer 201, or answer a constant, and nothing else. */
-import { App, us_socket_local_port } from 'uWebSockets.js';
+/**
+ * The floor: uWebSockets.js handlers that read a body and answer 201, or answer a constant, and nothing else. With
+ * `--write FILE` a POST is first written to a file, in one write(2): the least that `write` durability can come to.
+ */
 
-const constant = 'x'.repeat(Number(process.argv[2] ?? 0));
+import { App, us_socket_local_port } from 'uWebSockets.js';
+import { openSync, writeSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: { bytes: { type: 'string', default: '0' }, write: { type: 'string' } },
+});
+const constant = 'x'.repeat(Number(values.bytes));
+const file = values.write === undefined ? undefined : openSync(values.write, 'w');
 
 App()
   .post('/v1/events', (res) => {
     res.onAborted(() => {});
-    res.onData((_chunk, isLast) => {
-      if (isLast) res.writeStatus('201 Created').end();
+    res.onData((chunk, isLast) => {
+      if (!isLast) return;
+      if (file !== undefined) writeSync(file, new Uint8Array(chunk));
+      res.writeStatus('201 Created').end();
     });
   })
   .get('/*', (res) => {

@@ -13,6 +13,8 @@ export interface ServerProcess {
 export interface StartOptions {
   readonly command: string;
   readonly args: readonly string[];
+  /** Beside what this process has. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Looks at what was written: true once the server can be used. */
   readonly ready: (output: string) => boolean | Promise<boolean>;
   /** A channel for messages, to a Node process. */
@@ -24,8 +26,9 @@ const POLL_MS = 20;
 const KILL_AFTER_MS = 20_000;
 
 /** @throws Error with what it wrote, where it ends or does not become ready in time */
-export async function startProcess({ command, args, ready, ipc }: StartOptions): Promise<ServerProcess> {
+export async function startProcess({ command, args, env, ready, ipc }: StartOptions): Promise<ServerProcess> {
   const child = spawn(command, [...args], {
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', ...(ipc ? ['ipc' as const] : [])],
   });
   const exited = new Promise<void>((done) => child.once('close', () => done()));

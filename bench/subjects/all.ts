@@ -8,6 +8,7 @@ import { fsync, ingest } from './ingest.ts';
 import { lists } from './lists.ts';
 import { alertmanager, fastify, redis } from './peers.ts';
 import { scale } from './scale.ts';
+import { stream } from './stream.ts';
 
 export const SUBJECTS: ReadonlyMap<string, { readonly about: string; readonly run: Subject }> = new Map([
   ['ingest', { about: 'POST /v1/events in write mode, against a bare handler', run: ingest }],
@@ -21,4 +22,8 @@ export const SUBJECTS: ReadonlyMap<string, { readonly about: string; readonly ru
   ['expiry', { about: 'the longest stall as a million events expire', run: expiry }],
   ['lists', { about: 'the longest stall as 10 000 agents or services are listed', run: lists }],
   ['scale', { about: 'what an ingest costs with many services and many agents', run: scale }],
+  [
+    'stream',
+    { about: 'what 100 readers of the stream cost ingest, and thousands of idle ones', run: stream },
+  ],
 ]);

@@ -1,21 +1,26 @@
 /** POST /v1/events, against a bare handler that reads the same body and stores nothing. */
 import { EVENT } from '../event.ts';
 import { autocannonLoad } from '../load/autocannon.ts';
+import { LoadClient } from '../load/client.ts';
 import { eventLoad } from '../load/load.ts';
-import { WRK_MISSING } from '../load/wrk.ts';
+import { WRK_MISSING, wrkLoad } from '../load/wrk.ts';
 import { duel } from '../measure/duel.ts';
-import { startBare } from '../peers/bare.ts';
+import { startBare, startBareWriter } from '../peers/bare.ts';
 import type { Peer } from '../peers/peer.ts';
 import type { Row } from '../report/row.ts';
 import { type Foreshock, startForeshock } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
-import { ROUNDS, SECONDS, throughputRow, wrkDuel } from './against.ts';
+import { costRow, ROUNDS, SECONDS, throughputRow, wrkDuel } from './against.ts';
 
 const PEER = 'bare uWebSockets.js';
 const WRITE = { what: 'POST /v1/events, write', peerName: PEER, least: 0.55, aim: 0.7 };
 const FSYNC = { what: 'POST /v1/events, fsync', peerName: PEER, least: 0.4, aim: 0.55 };
+/** As the event says. */
+const LIFE = { type: 'ttl', seconds: 60 } as const;
 const CONNECTIONS = 64;
 const PIPELINING = 10;
+/** Well below what either can do. */
+const EQUAL_RATE = 30_000;
 /** A group that shares a sync holds at most one request of each. */
 const FSYNC_CONNECTIONS = 256;
 
@@ -24,11 +29,50 @@ export async function ingest(scope: Scope): Promise<Findings> {
   const bare = scope.add(await startBare());
   const rows: Row[] = [];
   const skipped = [];
-  if (WRK_MISSING === undefined) {
-    rows.push(...(await wrkDuel(WRITE, ours, bare, eventLoad(ours, EVENT, CONNECTIONS, SECONDS))));
-  } else skipped.push(WRK_MISSING);
-  rows.push(await pipelined(ours, bare));
+  if (WRK_MISSING === undefined) rows.push(...(await saturated(scope, ours, bare)));
+  else skipped.push(WRK_MISSING);
+  rows.push(await atEqualRate(scope, ours, bare), await pipelined(ours, bare));
   return { rows, skipped };
+}
+
+/** Beside the two, the bare handler with the one write(2) that this durability is: no server in `write` mode passes it. */
+async function saturated(scope: Scope, ours: Foreshock, bare: Peer): Promise<Row[]> {
+  const writer = scope.add(await startBareWriter());
+  const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
+  const on = ({ pid, port }: Peer | Foreshock) => ({ pid, run: () => wrkLoad({ ...load, port }) });
+  const figures = await duel({ bare: on(bare), writer: on(writer), ours: on(ours) }, ROUNDS);
+  const cost = costRow(WRITE, figures.ours, figures.bare);
+  const throughput = throughputRow(WRITE, `wrk -c ${CONNECTIONS}`, figures.ours, figures.bare);
+  const ceiling = (ratio: number) => `the bare handler with a write(2): ${ratio.toFixed(2)}×`;
+  return [
+    { ...cost, note: ceiling(figures.bare.cpuMicros / figures.writer.cpuMicros) },
+    { ...throughput, note: ceiling(figures.writer.perSecond / figures.bare.perSecond) },
+  ];
+}
+
+/**
+ * At its limit a server keeps its client busy; below it, the client sleeps, and to wake it costs the server about
+ * 1.3 µs an answer. Of two servers at their limits the slower one pays that, and the faster does not.
+ */
+async function atEqualRate(scope: Scope, ours: Foreshock, bare: Peer): Promise<Row> {
+  const client = scope.add(new LoadClient());
+  const traffic = { keys: [ours.ingestKey], services: 1, life: LIFE, batch: 1 };
+  const rate = {
+    connections: CONNECTIONS,
+    perSecond: EQUAL_RATE,
+    seconds: SECONDS,
+    overdue: 'sent',
+  } as const;
+  const on = ({ pid, port }: Peer | Foreshock) => ({
+    pid,
+    run: async () => {
+      const { requests } = await client.constantRate({ ...rate, port }, traffic);
+      return { requests, perSecond: EQUAL_RATE };
+    },
+  });
+  const figures = await duel({ bare: on(bare), ours: on(ours) }, ROUNDS);
+  const what = `${WRITE.what}, ${EQUAL_RATE.toLocaleString('en')}/s to both`;
+  return costRow({ ...WRITE, what }, figures.ours, figures.bare);
 }
 
 export async function fsync(scope: Scope): Promise<Findings> {

@@ -5,6 +5,7 @@ import { WRK_MISSING, wrkLoad } from '../load/wrk.ts';
 import { duel } from '../measure/duel.ts';
 import { ALERTMANAGER_MISSING, alertBody, startAlertmanager } from '../peers/alertmanager.ts';
 import { startFastify } from '../peers/fastify.ts';
+import type { Peer } from '../peers/peer.ts';
 import { REDIS_MISSING, startRedis, xaddLoad } from '../peers/redis.ts';
 import { startForeshock } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
@@ -28,10 +29,27 @@ export async function alertmanager(scope: Scope): Promise<Findings> {
   if (missing !== undefined) return { rows: [], skipped: [missing] };
   const ours = scope.add(await startForeshock());
   const peer = scope.add(await startAlertmanager());
+  const onOneCore = scope.add(await startAlertmanager({ cores: 1 }));
   const against = { what: WHAT, peerName: 'Alertmanager, an alert a POST', least: 3, aim: 4 };
   const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
   const alert = { ...load, paths: ['/api/v2/alerts'] as const, body: alertBody(EVENT.length) };
-  return { rows: await wrkDuel(against, ours, peer, load, alert) };
+  const on = ({ pid, port }: Peer) => ({ pid, run: () => wrkLoad({ ...alert, port }) });
+  const figures = await duel(
+    {
+      peer: on(peer),
+      onOneCore: on(onOneCore),
+      ours: { pid: ours.pid, run: () => wrkLoad(load) },
+    },
+    ROUNDS,
+  );
+  const how = `wrk -c ${CONNECTIONS}, a core each`;
+  const throughput = throughputRow(against, how, figures.ours, figures.onOneCore);
+  const onAllCores = Math.round(figures.peer.perSecond).toLocaleString('en');
+  const rows = [
+    costRow(against, figures.ours, figures.peer),
+    { ...throughput, note: `Alertmanager on all cores: ${onAllCores}` },
+  ];
+  return { rows };
 }
 
 export async function redis(scope: Scope): Promise<Findings> {

@@ -1,18 +1,15 @@
 /**
  * An agent's run: register, read a log through a plugin, send what it finds. Reading and sending go on side by
- * side with a bounded outbox between them. While the server answers, a full outbox makes the reader wait: nothing
+ * side with a bounded buffer between them. While the server answers, a full buffer makes the reader wait: nothing
  * is lost, for the file keeps it. While it is away and the file is followed, the reader must go on, as the
  * file may be rotated away, and the oldest events make room for the newest, which matter more.
  */
-import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { DEFAULT_RETRY, type RetryPolicy } from '../client/retry.ts';
 import type { Registration } from '../client/wire.ts';
 import type { EventType } from '../domain/event.ts';
 import { readLines } from './lines.ts';
-import { Outbox } from './outbox.ts';
 import type { AgentEvent, Plugin } from './plugin.ts';
-import { type Outgoing, singleSender } from './sender.ts';
 import { type AgentClient, Uplink } from './uplink.ts';
 
 export interface AgentOptions {
@@ -32,8 +29,12 @@ export interface AgentOptions {
   readonly version?: string;
   /** Default 30. */
   readonly heartbeatSeconds?: number;
-  /** Events held while the server is away. Default 1 000. */
+  /** Events held while the server is away, beside those that are on their way to it. Default 1 000. */
   readonly maxBufferedEvents?: number;
+  /** Events sent in one request. Default 1 000. */
+  readonly maxBatchEvents?: number;
+  /** How long an event waits for others to go with, milliseconds. Default 100. */
+  readonly maxDelayMs?: number;
   /** How often a followed file is looked at. Default 250. */
   readonly pollMs?: number;
   /** Ends the run; what is unsent then is counted. */
@@ -46,8 +47,6 @@ export interface AgentDependencies<Memory> {
   readonly onReport?: (notice: AgentNotice) => void;
   /** How to wait while the server is away, on top of the client's own attempts. */
   readonly retry?: Partial<RetryPolicy>;
-  /** A new idempotency key. Default a random UUID. */
-  readonly newKey?: () => string;
 }
 
 /** What the operator may want to see while it runs. */
@@ -85,60 +84,57 @@ export async function runAgent<Memory>(
   options: AgentOptions,
   dependencies: AgentDependencies<Memory>,
 ): Promise<AgentReport> {
-  const { follow = false, heartbeatSeconds = 30, maxBufferedEvents = 1000 } = options;
-  const { client, onReport = () => {}, newKey = randomUUID } = dependencies;
+  const { follow = false, heartbeatSeconds = 30 } = options;
+  const { maxBufferedEvents = 1000, maxBatchEvents = 1000, maxDelayMs = 100 } = options;
+  const { client, onReport = () => {} } = dependencies;
   const retry = { ...DEFAULT_RETRY, ...dependencies.retry };
   const counts: Counts = { linesRead: 0, eventsByType: noEvents(), sent: 0, rejected: 0, dropped: 0 };
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
-  const outbox = new Outbox<Outgoing>(maxBufferedEvents);
-  signal.addEventListener('abort', () => outbox.wake());
-
-  const onDropped = (dropped: readonly Outgoing[]) => {
-    counts.dropped += dropped.length;
-    for (const { event } of dropped) onReport({ type: 'dropped', event });
-  };
   const uplink = new Uplink(
     {
       client,
-      sender: singleSender(client),
       registration: registrationOf(options),
       heartbeatMs: heartbeatSeconds * 1000,
+      maxBuffered: maxBufferedEvents,
+      maxBatchEvents,
+      maxDelayMs,
+      mayDrop: follow,
       retry,
       signal,
     },
     {
       onRegistered: (agentId) => onReport({ type: 'registered', agentId }),
-      onVerdict: ({ event }, verdict) => {
-        if (verdict.type === 'accepted') {
-          counts.sent++;
-          onReport({ type: 'sent', event });
-        } else {
-          counts.rejected++;
-          onReport({ type: 'rejected', event, detail: verdict.detail });
-        }
+      onAccepted: (event) => {
+        counts.sent++;
+        onReport({ type: 'sent', event });
       },
-      onDropped,
+      onRejected: (event, detail) => {
+        counts.rejected++;
+        onReport({ type: 'rejected', event, detail });
+      },
+      onDropped: (event) => {
+        counts.dropped++;
+        onReport({ type: 'dropped', event });
+      },
       onAway: (detail) => onReport({ type: 'server-away', detail }),
       onBack: () => onReport({ type: 'server-back' }),
     },
   );
-  const queue = async (event: AgentEvent) => {
-    while (outbox.isFull && !(follow && uplink.isAway) && !signal.aborted) await outbox.changed();
-    if (!signal.aborted) onDropped(outbox.add({ event, idempotencyKey: newKey() }));
-  };
   const read = async () => {
     for await (const event of eventsIn(options, dependencies.plugin, counts, signal)) {
       onReport({ type: 'found', event });
-      await queue(event);
+      await uplink.add(event);
     }
-    outbox.end();
+    await uplink.finish();
   };
 
   await uplink.register({ patient: follow });
-  const tasks = [Promise.all([read(), uplink.deliver(outbox)]), uplink.beat()];
+  const tasks = [read(), uplink.beat()];
   try {
-    await Promise.race(tasks);
+    await Promise.race([...tasks, uplink.refusal]);
+  } catch (error) {
+    if (!options.signal?.aborted) throw error;
   } finally {
     stop.abort();
     await Promise.allSettled(tasks);

@@ -3,28 +3,37 @@
  *
  *   | answer                                   | then                                                |
  *   | ---------------------------------------- | --------------------------------------------------- |
- *   | 2xx                                      | next event                                          |
- *   | 400, 413, 422 on an event                | counted with its sentence; next event               |
- *   | 403 `agent not registered`               | register, same event again; given up after 3 in a row |
+ *   | 200 to a batch                           | each event was accepted, or is counted with its sentence |
+ *   | 403 `agent not registered`               | register, same batch again; given up after 3 in a row |
  *   | 403, 404 on a heartbeat                  | register                                            |
- *   | no answer, 408, 429, 5xx                 | the server is away: wait, same event again          |
+ *   | no answer, 408, 429, 5xx                 | the server is away: wait, same batch again          |
  *   | anything else (401, 403, 404, 3xx …)     | the run ends with that error                        |
  */
+import type { Batcher } from '../client/batcher.ts';
 import type { ForeshockClient } from '../client/client.ts';
 import { ForeshockError } from '../client/error.ts';
 import { type RetryPolicy, waitBeforeRetry } from '../client/retry.ts';
 import type { Registration } from '../client/wire.ts';
 import { AGENT_NOT_REGISTERED } from '../domain/rejection.ts';
-import type { Outbox } from './outbox.ts';
-import type { Outgoing, Sender, Verdict } from './sender.ts';
+import type { AgentEvent } from './plugin.ts';
 
-export type AgentClient = Pick<ForeshockClient, 'registerAgent' | 'sendEvent' | 'heartbeat'>;
+export type AgentClient = Pick<ForeshockClient, 'registerAgent' | 'batcher' | 'heartbeat'>;
 
 export interface UplinkOptions {
   readonly client: AgentClient;
-  readonly sender: Sender;
   readonly registration: Registration;
   readonly heartbeatMs: number;
+  /** Events that wait, beside those on their way. */
+  readonly maxBuffered: number;
+  /** Of one request. */
+  readonly maxBatchEvents: number;
+  /** How long an event waits for others to go with. */
+  readonly maxDelayMs: number;
+  /**
+   * Whether the reader must go on while the server is away: then the oldest events make room. Else it waits, and nothing
+   * is dropped.
+   */
+  readonly mayDrop: boolean;
   /** How to wait while the server is away; its `attempts` are not counted here. */
   readonly retry: RetryPolicy;
   readonly signal: AbortSignal;
@@ -32,9 +41,10 @@ export interface UplinkOptions {
 
 export interface UplinkEvents {
   onRegistered(agentId: string): void;
-  onVerdict(outgoing: Outgoing, verdict: Verdict): void;
-  /** Those that the outbox has no room for while the server is away. */
-  onDropped(dropped: readonly Outgoing[]): void;
+  onAccepted(event: AgentEvent): void;
+  onRejected(event: AgentEvent, detail: string): void;
+  /** Those that there is no room for while the server is away. */
+  onDropped(event: AgentEvent): void;
   onAway(detail: string): void;
   onBack(): void;
 }
@@ -44,19 +54,54 @@ const MAX_REGISTRATIONS_IN_A_ROW = 3;
 export class Uplink {
   readonly #options: UplinkOptions;
   readonly #events: UplinkEvents;
+  readonly #batcher: Batcher;
+  readonly #refusal = Promise.withResolvers<never>();
   #agentId = '';
   #isAway = false;
   /** Whether an event was accepted since the last heartbeat was due. */
   #wasHeard = false;
+  #registrations = 0;
 
   constructor(options: UplinkOptions, events: UplinkEvents) {
     this.#options = options;
     this.#events = events;
+    const { client, maxBuffered, maxBatchEvents, maxDelayMs, signal } = options;
+    this.#batcher = client.batcher({
+      maxBuffered,
+      maxEvents: maxBatchEvents,
+      maxDelayMs,
+      signal,
+      onAccepted: (accepted) => {
+        this.#heard();
+        // A refused event does not count as a sign of life on the server.
+        this.#wasHeard = true;
+        for (const event of accepted) events.onAccepted(event);
+      },
+      onRejected: (event, detail) => {
+        this.#heard();
+        events.onRejected(event, detail);
+      },
+      onDropped: (event) => events.onDropped(event),
+      onRetry: (error) => this.#away(error),
+      onRefused: (error) => this.#refused(error),
+    });
+    // Whoever does not wait for it is not to be told.
+    this.#refusal.promise.catch(() => {});
   }
 
-  /** Whether the last thing known of the server is that it does not answer. */
-  get isAway(): boolean {
-    return this.#isAway;
+  /** Rejects where the server refuses the agent. */
+  get refusal(): Promise<never> {
+    return this.#refusal.promise;
+  }
+
+  /** Resolves once the event has its place. */
+  add(event: AgentEvent): Promise<void> {
+    return this.#batcher.add(event);
+  }
+
+  /** Resolves once it is known what became of everything. */
+  finish(): Promise<void> {
+    return this.#batcher.close();
   }
 
   /** @param patient whether to wait for a server that is away, or to reject once the client has given up */
@@ -73,35 +118,6 @@ export class Uplink {
         if (signal.aborted) return;
         if (!patient) throw error;
         await this.#pause(this.#waitAfter(error, failures));
-      }
-    }
-  }
-
-  /** Sends what is put into the outbox, until it is ended and empty, or the signal is aborted. */
-  async deliver(outbox: Outbox<Outgoing>): Promise<void> {
-    const { sender, signal } = this.#options;
-    let failures = 0;
-    let registrations = 0;
-    while (!signal.aborted) {
-      const batch = outbox.take(sender.maxBatch);
-      if (batch.length === 0) {
-        if (outbox.isEnded) return;
-        await outbox.changed();
-        continue;
-      }
-      try {
-        this.#report(batch, await sender.send(batch, signal));
-        outbox.settle();
-        failures = 0;
-        registrations = 0;
-      } catch (error) {
-        if (signal.aborted) return;
-        const isForgotten = isNotRegistered(error) && registrations < MAX_REGISTRATIONS_IN_A_ROW;
-        const waitMs = isForgotten ? 0 : this.#waitAfter(error, ++failures);
-        registrations = isForgotten ? registrations + 1 : 0;
-        // A reader that waits for room wakes up here, and finds the server marked as away.
-        this.#drop(outbox.putBack(batch));
-        await (isForgotten ? this.register({ patient: true }) : this.#pause(waitMs));
       }
     }
   }
@@ -126,14 +142,22 @@ export class Uplink {
     }
   }
 
-  #report(batch: readonly Outgoing[], verdicts: readonly Verdict[]): void {
-    this.#answered();
-    for (const [index, outgoing] of batch.entries()) {
-      const verdict = verdicts[index];
-      // A refused event does not count as a sign of life on the server.
-      if (verdict?.type === 'accepted') this.#wasHeard = true;
-      if (verdict !== undefined) this.#events.onVerdict(outgoing, verdict);
+  /** Events were refused because of who sends them. */
+  async #refused(error: ForeshockError): Promise<'again' | 'fail'> {
+    try {
+      if (!isNotRegistered(error) || this.#registrations >= MAX_REGISTRATIONS_IN_A_ROW) throw error;
+      this.#registrations += 1;
+      await this.register({ patient: true });
+      return 'again';
+    } catch (reason) {
+      this.#refusal.reject(reason);
+      return 'fail';
     }
+  }
+
+  #heard(): void {
+    this.#registrations = 0;
+    this.#answered();
   }
 
   /** Milliseconds; marks the server as away. */
@@ -153,19 +177,21 @@ export class Uplink {
 
   /** @throws the error itself where it does not mean that the server is away */
   #markAway(error: unknown): ForeshockError {
-    if (!(error instanceof ForeshockError) || !(error.transient || (error.status ?? 0) >= 500)) throw error;
+    if (!(error instanceof ForeshockError) || !(error.retryable || (error.status ?? 0) >= 500)) throw error;
+    this.#away(error);
+    return error;
+  }
+
+  #away(error: ForeshockError): void {
     if (!this.#isAway) this.#events.onAway(error.message);
     this.#isAway = true;
-    return error;
+    if (this.#options.mayDrop) this.#batcher.onFull = 'drop-oldest';
   }
 
   #answered(): void {
     if (this.#isAway) this.#events.onBack();
     this.#isAway = false;
-  }
-
-  #drop(dropped: readonly Outgoing[]): void {
-    if (dropped.length > 0) this.#events.onDropped(dropped);
+    this.#batcher.onFull = 'wait';
   }
 }
 

@@ -14,6 +14,7 @@ import { eventLoop } from '../lib/scheduler.ts';
 import { withExamples } from './examples.ts';
 import { integer, option } from './options.ts';
 import { printError, printRows } from './output.ts';
+import { addDataDirectory } from './settings/data-directory.ts';
 
 interface CommonFlags {
   readonly dataDir: string;
@@ -82,11 +83,7 @@ export function tenantsCommand(): Command {
 }
 
 function common(name: string): Command {
-  return new Command(name)
-    .addOption(
-      option('--data-dir <directory>', "the server's data directory").default(DEFAULTS.dataDirectory),
-    )
-    .option('--json', 'print one JSON object a line');
+  return addDataDirectory(new Command(name)).option('--json', 'print one JSON object a line');
 }
 
 async function run(flags: CommonFlags, request: AdminRequest): Promise<void> {

@@ -2,12 +2,11 @@
 import { Argument, Command } from 'commander';
 import { claimDirectory } from '../admin/socket.ts';
 import { type Copied, copyData } from '../commands/backup.ts';
-import { DEFAULTS } from '../config.ts';
 import { nodeDisk } from '../lib/disk.ts';
 import { withExamples } from './examples.ts';
-import { option } from './options.ts';
 import { print } from './output.ts';
 import { progressBar } from './progress.ts';
+import { addDataDirectory } from './settings/data-directory.ts';
 
 interface Flags {
   readonly dataDir: string;
@@ -38,11 +37,7 @@ export function restoreCommand(): Command {
 }
 
 function common(name: string): Command {
-  return new Command(name)
-    .addOption(
-      option('--data-dir <directory>', "the server's data directory").default(DEFAULTS.dataDirectory),
-    )
-    .option('--json', 'print one JSON object');
+  return addDataDirectory(new Command(name)).option('--json', 'print one JSON object');
 }
 
 async function copy(from: string, to: string, done: string, { json = false }: Flags): Promise<void> {

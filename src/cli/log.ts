@@ -2,7 +2,6 @@
 import { Command } from 'commander';
 import { claimDirectory } from '../admin/socket.ts';
 import { checkpointDirectory, logDirectory } from '../commands/load.ts';
-import { DEFAULTS } from '../config.ts';
 import type { Command as LogCommand } from '../domain/command.ts';
 import { publicFields } from '../domain/event.ts';
 import { nodeDisk } from '../lib/disk.ts';
@@ -10,9 +9,9 @@ import { decodeCommand } from '../log/command-codec.ts';
 import { type InspectOptions, planRepair, repair, type Verdict, verify } from '../log/inspect.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import { withExamples } from './examples.ts';
-import { option } from './options.ts';
 import { print, printError } from './output.ts';
 import { progressBar } from './progress.ts';
+import { addDataDirectory } from './settings/data-directory.ts';
 
 interface LogFlags {
   readonly dataDir: string;
@@ -71,9 +70,7 @@ export function logCommand(): Command {
 }
 
 function common(name: string): Command {
-  return new Command(name).addOption(
-    option('--data-dir <directory>', "the server's data directory").default(DEFAULTS.dataDirectory),
-  );
+  return addDataDirectory(new Command(name));
 }
 
 /** @throws where the directory holds no log */

@@ -1,5 +1,7 @@
 /** How the values of flags are read. A flag's environment variable is FORESHOCK_ and its name in capitals. */
+
 import { InvalidArgumentError, Option } from 'commander';
+import type { TrustedProxy } from '../lib/trusted-proxy.ts';
 import { type AllowEntry, parseAllowEntry } from '../outbound/allow-entry.ts';
 
 const UNITS: ReadonlyMap<string, number> = new Map([
@@ -29,6 +31,20 @@ export function integer(low: number, high: number): (text: string) => number {
   };
 }
 
+export function choice<T extends string>(members: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = members.find((member) => member === text);
+    if (found === undefined) throw new InvalidArgumentError(`Allowed choices are ${members.join(', ')}.`);
+    return found;
+  };
+}
+
+export function fileMode(text: string): number {
+  if (!/^0?[0-7]{3}$/.test(text))
+    throw new InvalidArgumentError('it must be the mode of a file, such as 0660.');
+  return Number.parseInt(text, 8);
+}
+
 export function nonEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('it must not be empty.');
   return text;
@@ -56,8 +72,36 @@ export function allowEntries(text: string, before: readonly AllowEntry[] = []): 
   return [...before, ...entries];
 }
 
+/** Addresses, networks and `unix`, apart by commas or given again and again. */
+export function trustedProxies(text: string, before: readonly TrustedProxy[] = []): readonly TrustedProxy[] {
+  return [...before, ...text.split(',').map((part) => trustedProxy(part.trim()))];
+}
+
+function trustedProxy(text: string): TrustedProxy {
+  if (text === 'unix') return { type: 'unix' };
+  const reading = parseAllowEntry(text);
+  if (reading.type === 'refused' && /^[\d.:a-f]+\/\d+$/i.test(text)) {
+    throw new InvalidArgumentError(`${reading.detail}.`);
+  }
+  const entry = reading.type === 'entry' ? reading.entry : undefined;
+  if (entry?.type !== 'network' || entry.port !== null) {
+    throw new InvalidArgumentError(
+      `${text || 'nothing'}: it must be an address, a network such as 10.0.0.0/8, or unix.`,
+    );
+  }
+  if (entry.prefixLength === 0) {
+    throw new InvalidArgumentError(`${text}: with every address trusted, callers could name any as theirs.`);
+  }
+  return { type: 'network', address: entry.address, prefixLength: entry.prefixLength };
+}
+
 /** An option that can also be given as FORESHOCK_<FLAG>. */
 export function option(flags: string, description: string): Option {
   const made = new Option(flags, description);
-  return made.env(`FORESHOCK_${made.name().replaceAll('-', '_').toUpperCase()}`);
+  return made.env(variableOf(made.name()));
+}
+
+/** The environment variable of a flag. */
+export function variableOf(flag: string): string {
+  return `FORESHOCK_${flag.replaceAll('-', '_').toUpperCase()}`;
 }

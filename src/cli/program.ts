@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { keysCommand, tenantsCommand } from './admin.ts';
 import { agentCommand } from './agent.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
+import { configCommand } from './config.ts';
 import { withExamples } from './examples.ts';
 import { logCommand } from './log.ts';
 import { serveCommand } from './serve.ts';
@@ -20,6 +21,7 @@ export function foreshockProgram(version: string): Command {
     .addCommand(logCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
+    .addCommand(configCommand())
     .addCommand(agentCommand(version));
   for (const command of everyCommand(program)) {
     command.exitOverride().showHelpAfterError('(see --help)').allowExcessArguments(false);

@@ -1,193 +1,299 @@
-/** A client of a Foreshock server: the calls that agents make, and those that read what agents sent. */
-import type { z } from 'zod';
+/**
+ * A client of a Foreshock server: every operation of its API, under the name that the API's description gives it, and
+ * what makes them easy to use: events in batches, lists without pages, the stream as something to iterate over. It needs
+ * `fetch`, streams and `AbortSignal`, and nothing else of where it runs.
+ */
+import { list, nothing, object, text } from './answer.ts';
+import { Batcher, type BatcherOptions } from './batcher.ts';
 import { ForeshockError } from './error.ts';
-import { DEFAULT_RETRY, type RetryPolicy, retryAfterOf, waitBeforeRetry } from './retry.ts';
-import * as wire from './wire.ts';
+import { entriesOf, PAGE_SIZE } from './pages.ts';
+import { readStream, type StreamMessage, type StreamOptions } from './stream.ts';
+import { type CallOptions, type ClientRequest, Transport, type TransportOptions } from './transport.ts';
+import type * as wire from './wire.ts';
 
-export interface ClientOptions {
-  /** Where the server is, for example `http://127.0.0.1:8080`; a path in it is kept. */
-  readonly baseUrl: string;
-  /** An ingest key to send with, a read-only key to read with. */
-  readonly apiKey: string;
-  readonly fetch?: typeof fetch;
-  readonly retry?: Partial<RetryPolicy>;
-  /** How long one attempt may take, milliseconds; default 10 000. */
-  readonly timeoutMs?: number;
-}
-
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-}
+export type ClientOptions = TransportOptions;
 
 export interface SendOptions extends CallOptions {
-  /** The same for every attempt to send the same event, so that an answer that was lost makes no second event. */
+  /**
+   * The same for every attempt to send the same, so that an answer that was lost records nothing twice; a random one
+   * where none is given. Give one to go on with a call of an earlier run.
+   */
   readonly idempotencyKey?: string;
 }
 
-interface Call<Answer> extends SendOptions {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly body?: object;
-  /** Throws where the body is not what the contract says. */
-  readonly read: (body: string) => Answer;
-}
-
-/** An error body is one sentence; more than this comes from something that is no Foreshock server. */
-const MAX_DETAIL_LENGTH = 500;
+const readAgent = object<wire.Agent>('id', 'hostname');
+const readIntegration = object<wire.Integration>('id', 'type', 'webhook_url');
+const readBatchResult = object<wire.BatchResult>('accepted', 'rejected');
 
 /**
  * Every method rejects with a `ForeshockError` once its attempts are spent or the server has refused, and with
  * the signal's reason when it is aborted. Neither ever holds the API key.
  */
 export class ForeshockClient {
-  readonly #baseUrl: string;
-  readonly #apiKey: string;
-  readonly #fetch: typeof fetch;
-  readonly #retry: RetryPolicy;
-  readonly #timeoutMs: number;
+  readonly #transport: Transport;
 
   /** @throws Error where the address is no http(s) URL, or the key could not stand in a header */
   constructor(options: ClientOptions) {
-    this.#baseUrl = checkedBaseUrl(options.baseUrl);
-    // fetch would refuse it too, with a message that quotes it.
-    if (!/^[\x21-\x7e]+$/.test(options.apiKey))
-      throw new Error('the API key is empty or holds characters no key has');
-    this.#apiKey = options.apiKey;
-    this.#fetch = options.fetch ?? fetch;
-    this.#retry = { ...DEFAULT_RETRY, ...options.retry };
-    this.#timeoutMs = options.timeoutMs ?? 10_000;
+    this.#transport = new Transport(options);
   }
 
-  registerAgent(registration: wire.Registration, options: CallOptions = {}): Promise<wire.RegisteredAgent> {
-    const path = '/v1/agents/register';
-    return this.#call({
-      ...options,
-      method: 'POST',
-      path,
-      body: registration,
-      read: json(wire.registeredAgent),
+  /** Once, before the first event; again it is the same agent, with hostname and version updated. Ingest key. */
+  registerAgent(registration: wire.Registration, options: CallOptions = {}): Promise<wire.Agent> {
+    return this.#write('POST', '/v1/agents/register', registration, readAgent, options);
+  }
+
+  /** Ingest key. */
+  heartbeat(agentId: string, options: CallOptions = {}): Promise<void> {
+    return this.#write('POST', `/v1/agents/${segment(agentId)}/heartbeat`, undefined, nothing, options);
+  }
+
+  listAgents(options: CallOptions = {}): Promise<readonly wire.AgentEntry[]> {
+    return this.#read('/v1/agents', list<wire.AgentEntry>('id', 'hostname'), options);
+  }
+
+  /** An agent and a page of its event log. */
+  showAgent(
+    agentId: string,
+    query: wire.EventFilter & wire.PageQuery = {},
+    options: CallOptions = {},
+  ): Promise<wire.AgentWithEvents> {
+    const path = `/v1/agents/${segment(agentId)}${queryOf(query)}`;
+    return this.#read(path, object<wire.AgentWithEvents>('agent', 'events', 'total_pages'), options);
+  }
+
+  /** An agent's whole event log, newest first. */
+  agentEvents(
+    agentId: string,
+    filter: wire.EventFilter = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<wire.StoredEvent, void, undefined> {
+    return entriesOf(async (page) => {
+      const query = { ...filter, page, per_page: PAGE_SIZE } as const;
+      const { events, total_pages } = await this.showAgent(agentId, query, options);
+      return { entries: events, total_pages };
     });
   }
 
-  async sendEvent(event: wire.EventBody, options: SendOptions = {}): Promise<void> {
-    await this.#call({ ...options, method: 'POST', path: '/v1/events', body: event, read: nothing });
+  /** Ingest key. */
+  recordEvent(event: wire.EventBody, options: SendOptions = {}): Promise<void> {
+    return this.#write('POST', '/v1/events', event, nothing, withKey(options));
   }
 
-  async heartbeat(agentId: string, options: CallOptions = {}): Promise<void> {
-    const path = `/v1/agents/${encodeURIComponent(agentId)}/heartbeat`;
-    await this.#call({ ...options, method: 'POST', path, read: nothing });
+  /** Up to 10 000 in one request; each is judged by itself. For a source that does not end, see `batcher`. */
+  recordEvents(events: readonly wire.EventBody[], options: SendOptions = {}): Promise<wire.BatchResult> {
+    return this.#recordLines(events.map((event) => JSON.stringify(event)).join('\n'), withKey(options));
   }
 
-  listAgents(options: CallOptions = {}): Promise<readonly wire.ListedAgent[]> {
-    return this.#call({ ...options, method: 'GET', path: '/v1/agents', read: json(wire.agentList) });
+  /** Gathers events and sends them as batches, in order. */
+  batcher(options: BatcherOptions = {}): Batcher {
+    return new Batcher(options, {
+      send: (lines, once) => this.#recordLines(lines, { ...once, retry: { attempts: 1 } }),
+      newKey: newIdempotencyKey,
+      retry: this.#transport.retry,
+    });
   }
 
-  /** One agent and a page of its event log. */
-  getAgent(
-    agentId: string,
-    query: wire.EventLogQuery = {},
+  listServices(options: CallOptions = {}): Promise<readonly wire.Service[]> {
+    return this.#read('/v1/services', list<wire.Service>('id', 'name'), options);
+  }
+
+  /** What is live of a service. */
+  showServiceContext(serviceId: string, options: CallOptions = {}): Promise<wire.StateWindow> {
+    const path = `/v1/services/${segment(serviceId)}/context`;
+    return this.#read(path, object<wire.StateWindow>('service', 'deploy_events'), options);
+  }
+
+  listIntegrations(options: CallOptions = {}): Promise<readonly wire.Integration[]> {
+    return this.#read('/v1/integrations', list<wire.Integration>('id', 'type'), options);
+  }
+
+  /** Not tried again where its answer is lost: there might be two. */
+  createIntegration(integration: wire.NewIntegration, options: CallOptions = {}): Promise<wire.Integration> {
+    return this.#call(
+      { method: 'POST', path: '/v1/integrations', body: JSON.stringify(integration), isRepeatable: false },
+      readIntegration,
+      options,
+    );
+  }
+
+  /** Replaces the whole configuration. */
+  configureIntegration(
+    integrationId: string,
+    config: wire.IntegrationConfig,
     options: CallOptions = {},
-  ): Promise<wire.AgentPage> {
-    const search = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) search.set(name, String(value));
-    const path = `/v1/agents/${encodeURIComponent(agentId)}${search.size > 0 ? `?${search}` : ''}`;
-    return this.#call({ ...options, method: 'GET', path, read: json(wire.agentPage) });
+  ): Promise<wire.Integration> {
+    return this.#write('PUT', integrationPath(integrationId), { config }, readIntegration, options);
   }
 
-  listServices(options: CallOptions = {}): Promise<readonly wire.ListedService[]> {
-    return this.#call({ ...options, method: 'GET', path: '/v1/services', read: json(wire.serviceList) });
-  }
-
-  /** The state window of a service. */
-  getServiceContext(serviceId: string, options: CallOptions = {}): Promise<wire.ServiceContext> {
-    const path = `/v1/services/${encodeURIComponent(serviceId)}/context`;
-    return this.#call({ ...options, method: 'GET', path, read: json(wire.serviceContext) });
-  }
-
-  async #call<Answer>(call: Call<Answer>): Promise<Answer> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#attempt(call);
-      } catch (error) {
-        if (!(error instanceof ForeshockError && error.transient) || attempt >= this.#retry.attempts)
-          throw error;
-        if ((error.retryAfterMs ?? 0) > this.#retry.maxMs) throw error;
-        await this.#retry.sleep(waitBeforeRetry(this.#retry, attempt, error.retryAfterMs), call.signal);
-      }
-    }
-  }
-
-  async #attempt<Answer>(call: Call<Answer>): Promise<Answer> {
-    const name = `${call.method} ${call.path}`;
-    const { response, body } = await this.#exchange(name, call);
-    if (!response.ok) {
-      const said = body.slice(0, MAX_DETAIL_LENGTH).replaceAll(this.#apiKey, '…').trim();
-      const detail = said || response.statusText || 'the server gave no reason';
-      throw new ForeshockError({
-        call: name,
-        status: response.status,
-        detail,
-        retryAfterMs: retryAfterOf(response.headers),
-      });
-    }
+  async deleteIntegration(integrationId: string, options: CallOptions = {}): Promise<void> {
     try {
-      return call.read(body);
-    } catch {
-      const detail = 'the answer is not what a Foreshock server sends; is the address right?';
-      throw new ForeshockError({ call: name, status: response.status, detail });
-    }
-  }
-
-  /** One request and its whole answer; the signal and the time limit hold for both. */
-  async #exchange<Answer>(name: string, call: Call<Answer>): Promise<{ response: Response; body: string }> {
-    const timeout = AbortSignal.timeout(this.#timeoutMs);
-    try {
-      const response = await this.#fetch(this.#baseUrl + call.path, {
-        method: call.method,
-        headers: this.#headers(call),
-        body: call.body ? JSON.stringify(call.body) : null,
-        // A redirected POST would lose its body, and a redirect off the host its key.
-        redirect: 'manual',
-        signal: call.signal ? AbortSignal.any([call.signal, timeout]) : timeout,
-      });
-      return { response, body: await response.text() };
+      await this.#write('DELETE', integrationPath(integrationId), undefined, nothing, options);
     } catch (error) {
-      call.signal?.throwIfAborted();
-      const reason = timeout.aborted ? `no answer within ${this.#timeoutMs} ms` : codeOf(error);
-      throw new ForeshockError({
-        call: name,
-        status: null,
-        detail: `the server cannot be reached (${reason})`,
-      });
+      // Not there any more, after an attempt whose answer was lost.
+      if (!(error instanceof ForeshockError && error.status === 404 && error.attempts > 1)) throw error;
     }
   }
 
-  #headers<Answer>(call: Call<Answer>): Record<string, string> {
-    return {
-      Authorization: `Bearer ${this.#apiKey}`,
-      ...(call.body ? { 'Content-Type': 'application/json' } : {}),
-      ...(call.idempotencyKey ? { 'Idempotency-Key': call.idempotencyKey } : {}),
-    };
+  /** Not tried again where its answer is lost: the token that comes of it is to be told. */
+  rotateToken(integrationId: string, options: CallOptions = {}): Promise<wire.Integration> {
+    const path = `${integrationPath(integrationId)}/rotate-token`;
+    return this.#call({ method: 'POST', path, isRepeatable: false }, readIntegration, options);
+  }
+
+  /** What waits, and the latest of what is done. */
+  listDeliveries(integrationId: string, options: CallOptions = {}): Promise<readonly wire.Delivery[]> {
+    const path = `${integrationPath(integrationId)}/deliveries`;
+    return this.#read(path, list<wire.Delivery>('id', 'state'), options);
+  }
+
+  /** A page of alerts, newest first. */
+  listAlerts(
+    query: wire.AlertFilter & wire.PageQuery = {},
+    options: CallOptions = {},
+  ): Promise<wire.AlertPage> {
+    const path = `/v1/alerts${queryOf(query)}`;
+    return this.#read(path, object<wire.AlertPage>('alerts', 'total_pages'), options);
+  }
+
+  /** All alerts, newest first. */
+  alerts(
+    filter: wire.AlertFilter = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<wire.AlertSummary, void, undefined> {
+    return entriesOf(async (page) => {
+      const { alerts, total_pages } = await this.listAlerts(
+        { ...filter, page, per_page: PAGE_SIZE },
+        options,
+      );
+      return { entries: alerts, total_pages };
+    });
+  }
+
+  /** An alert and what may have caused it. */
+  showAlert(alertId: string, options: CallOptions = {}): Promise<wire.Alert> {
+    return this.#read(`/v1/alerts/${segment(alertId)}`, object<wire.Alert>('id', 'candidates'), options);
+  }
+
+  /** What changes, as it changes: see `StreamMessage`. Ends only with an error, or where the loop is left. */
+  async *stream(options: StreamOptions = {}): AsyncGenerator<StreamMessage, never, undefined> {
+    const chunks = this.streamChunks(options);
+    try {
+      for (;;) yield* (await chunks.next()).value;
+    } finally {
+      await chunks.return(undefined as never);
+    }
+  }
+
+  /** The same, with messages that came together given together. */
+  streamChunks(options: StreamOptions = {}): AsyncGenerator<readonly StreamMessage[], never, undefined> {
+    return readStream(this.#transport, options);
+  }
+
+  /** As an alerting tool calls it. No key but the token. */
+  receiveWebhook(
+    type: wire.Integration['type'],
+    token: string,
+    delivery: unknown,
+    options: CallOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<wire.WebhookResult> {
+    const { headers = {} } = options;
+    const path = `/webhooks/${segment(type)}/${segment(token)}`;
+    const body = JSON.stringify(delivery);
+    const request = { method: 'POST', path, body, headers, isRepeatable: true } as const;
+    return this.#call(request, object<wire.WebhookResult>('accepted'), options);
+  }
+
+  showHealth(options: CallOptions = {}): Promise<wire.Health> {
+    return this.#read('/healthz', object<wire.Health>('status'), options);
+  }
+
+  /** Rejects with the reason while the server does not serve; `retry: { attempts: 1 }` asks once. */
+  showReadiness(options: CallOptions = {}): Promise<wire.Readiness> {
+    return this.#read('/readyz', object<wire.Readiness>('status'), options);
+  }
+
+  /** In the Prometheus text format. */
+  showMetrics(options: CallOptions = {}): Promise<string> {
+    return this.#read('/metrics', text, options, 'text/plain, application/problem+json');
+  }
+
+  /** The API's description: an OpenAPI 3.1 document. */
+  showDescription(options: CallOptions = {}): Promise<Readonly<Record<string, unknown>>> {
+    return this.#read('/openapi.json', object<Record<string, unknown>>('openapi'), options);
+  }
+
+  /** The same as an HTML page. */
+  showReference(options: CallOptions = {}): Promise<string> {
+    return this.#read('/docs', text, options, 'text/html, application/problem+json');
+  }
+
+  #recordLines(body: string, options: SendOptions): Promise<wire.BatchResult> {
+    const contentType = 'application/x-ndjson';
+    const headers = keyHeader(options);
+    const request = { method: 'POST', path: '/v1/events/batch', body, contentType, headers } as const;
+    return this.#call({ ...request, isRepeatable: true }, readBatchResult, options);
+  }
+
+  #read<Answer>(
+    path: string,
+    read: (body: string) => Answer,
+    options: CallOptions,
+    accept?: string,
+  ): Promise<Answer> {
+    const request = { method: 'GET', path, isRepeatable: true, ...(accept && { accept }) } as const;
+    return this.#call(request, read, options);
+  }
+
+  /** Of what comes to the same when it is carried out twice. */
+  #write<Answer>(
+    method: ClientRequest['method'],
+    path: string,
+    body: object | undefined,
+    read: (body: string) => Answer,
+    options: SendOptions,
+  ): Promise<Answer> {
+    const request = { method, path, headers: keyHeader(options), isRepeatable: true };
+    return this.#call(
+      body === undefined ? request : { ...request, body: JSON.stringify(body) },
+      read,
+      options,
+    );
+  }
+
+  #call<Answer>(
+    request: ClientRequest,
+    read: (body: string) => Answer,
+    options: CallOptions,
+  ): Promise<Answer> {
+    return this.#transport.call(request, read, options);
   }
 }
 
-function checkedBaseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw new Error(`not an http or https address: ${text}`);
-  if (url.username !== '' || url.password !== '') throw new Error('the address must not hold a password');
-  return url.origin + url.pathname.replace(/\/+$/, '');
+function withKey(options: SendOptions): SendOptions {
+  return { idempotencyKey: newIdempotencyKey(), ...options };
 }
 
-/** What went wrong below HTTP, for example `ECONNREFUSED`: the code alone, for messages may quote headers. */
-function codeOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : null;
-  return typeof code === 'string' ? code : 'the connection failed';
+function keyHeader({ idempotencyKey }: SendOptions): Readonly<Record<string, string>> {
+  return idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
 }
 
-function json<Answer>(schema: z.ZodType<Answer>): (body: string) => Answer {
-  return (body) => schema.parse(JSON.parse(body));
+/** 128 random bits. Browsers have crypto.randomUUID() for https and localhost only. */
+function newIdempotencyKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 }
 
-function nothing(): void {}
+function segment(id: string): string {
+  return encodeURIComponent(id);
+}
+
+function integrationPath(id: string): string {
+  return `/v1/integrations/${segment(id)}`;
+}
+
+function queryOf(query: object): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size > 0 ? `?${search}` : '';
+}

@@ -1,34 +1,62 @@
 /** The one error that a call to a Foreshock server ends with. */
 
+export type FailureKind =
+  /** An answer came, and it says no: `status` and `detail` say why. */
+  | 'refused'
+  /** No answer came, or not all of it. The request may have been carried out. */
+  | 'unreachable'
+  /** No answer came in time. The request may have been carried out. */
+  | 'timeout'
+  /** An answer came that no Foreshock server gives: the address is probably wrong. */
+  | 'unexpected';
+
 export interface Failure {
+  readonly kind: FailureKind;
   /** For example `POST /v1/events`. */
   readonly call: string;
   /** HTTP status; null where no answer came. */
   readonly status: number | null;
+  /** The name of the status, as `Forbidden`. */
+  readonly title: string;
   /** The server's sentence, or ours where it said nothing. Must not hold the API key. */
   readonly detail: string;
+  /** What the server calls the request in its log; null where no answer came. */
+  readonly requestId?: string | null;
   /** How long the server asked to be left alone, milliseconds; null where it did not. */
   readonly retryAfterMs?: number | null;
+  /** How often it was tried. */
+  readonly attempts?: number;
 }
 
-export class ForeshockError extends Error {
-  override readonly name = 'ForeshockError';
-  readonly status: number | null;
-  readonly detail: string;
-  readonly retryAfterMs: number | null;
+/** 502 and 504 are what a proxy in front makes of an unreachable server; 408 is its word for a slow client. */
+const PASSING: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
-  constructor({ call, status, detail, retryAfterMs = null }: Failure) {
+export class ForeshockError extends Error implements Failure {
+  override readonly name = 'ForeshockError';
+  readonly kind: FailureKind;
+  readonly call: string;
+  readonly status: number | null;
+  readonly title: string;
+  readonly detail: string;
+  readonly requestId: string | null;
+  readonly retryAfterMs: number | null;
+  readonly attempts: number;
+
+  constructor(failure: Failure) {
+    const { call, status, detail } = failure;
     super(status === null ? `${call}: ${detail}` : `${call}: ${status} ${detail}`);
+    this.kind = failure.kind;
+    this.call = call;
     this.status = status;
+    this.title = failure.title;
     this.detail = detail;
-    this.retryAfterMs = retryAfterMs;
+    this.requestId = failure.requestId ?? null;
+    this.retryAfterMs = failure.retryAfterMs ?? null;
+    this.attempts = failure.attempts ?? 1;
   }
 
-  /**
-   * Whether the same call may succeed later: the server cannot be reached, is starting, or asks for patience.
-   * 502 and 504 are what a proxy in front makes of an unreachable server; 408 is its word for a slow client.
-   */
-  get transient(): boolean {
-    return this.status === null || [408, 429, 502, 503, 504].includes(this.status);
+  /** Whether the same call may succeed later: the server cannot be reached, is starting, or asks for patience. */
+  get retryable(): boolean {
+    return this.status === null || (this.kind === 'refused' && PASSING.has(this.status));
   }
 }

@@ -3,14 +3,23 @@
  * jitter", Brooker, "Exponential Backoff And Jitter", 2015), so that agents that lost the same server do not come
  * back in step. A server that names its own wait (`Retry-After`) is never called earlier than that.
  */
-import { setTimeout as setTimer } from 'node:timers/promises';
 
 /** Waits; rejects with the signal's reason when it is aborted. */
 export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
-export const systemSleep: Sleep = async (milliseconds, signal) => {
-  await setTimer(milliseconds, undefined, signal ? { signal } : {});
-};
+export const systemSleep: Sleep = (milliseconds, signal) =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
 
 export interface RetryPolicy {
   /** Calls in all, the first one included; at least 1. */
@@ -22,6 +31,8 @@ export interface RetryPolicy {
   /** From 0 up to, not including, 1. */
   readonly random: () => number;
   readonly sleep: Sleep;
+  /** Milliseconds of a clock that never runs back. */
+  readonly now: () => number;
 }
 
 export const DEFAULT_RETRY: RetryPolicy = {
@@ -30,6 +41,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
   maxMs: 30_000,
   random: Math.random,
   sleep: systemSleep,
+  now: () => performance.now(),
 };
 
 /**
@@ -38,7 +50,11 @@ export const DEFAULT_RETRY: RetryPolicy = {
  * @param attempt the number of the attempt that failed, from 1
  * @param retryAfterMs what the server asked for; null where it asked for nothing
  */
-export function waitBeforeRetry(policy: RetryPolicy, attempt: number, retryAfterMs: number | null): number {
+export function waitBeforeRetry(
+  policy: Pick<RetryPolicy, 'baseMs' | 'maxMs' | 'random'>,
+  attempt: number,
+  retryAfterMs: number | null,
+): number {
   const bound = Math.min(policy.maxMs, policy.baseMs * 2 ** (attempt - 1));
   return (retryAfterMs ?? 0) + policy.random() * bound;
 }

@@ -1,127 +1,69 @@
 /**
- * What travels between an agent or a reader and the server, as JSON. A sent event is a plain type, checked by the
- * server; an answer is a schema, checked here, so that a wrong address is a clear error and not an `undefined`
- * inside the next request. Answers keep fields that this version does not know.
+ * What travels between a client and the server, as JSON. All of it comes from the schemas by which the server judges
+ * what it is sent, and describes what it answers. Only their types: a client brings no validator along.
  */
-import { z } from 'zod';
-import { EVENT_TYPES, type EventType } from '../domain/event.ts';
+import type { z } from 'zod';
+import type { EventType } from '../domain/event.ts';
+import type { agentListSchema, agentSchema, eventLogSchema } from '../http/api-schemas/agents.ts';
+import type { alertPageSchema, alertSchema } from '../http/api-schemas/alerts.ts';
+import type { batchResultSchema, storedEventSchema } from '../http/api-schemas/events.ts';
+import type { healthSchema, readinessSchema } from '../http/api-schemas/health.ts';
+import type { deliverySchema, integrationSchema } from '../http/api-schemas/integrations.ts';
+import type { serviceListSchema, windowSchema } from '../http/api-schemas/services.ts';
+import type { webhookResultSchema } from '../http/api-schemas/webhooks.ts';
+import type {
+  eventSchema,
+  integrationUpdateSchema,
+  newIntegrationSchema,
+  registrationSchema,
+} from '../http/schemas.ts';
 
-/** Body of `POST /v1/events`. */
-export interface EventBody {
-  /** OpenTelemetry `service.name`; not empty. */
-  readonly service_name: string;
-  /** The plugin that saw it; not empty. */
-  readonly vendor: string;
-  /** What it happened to; not empty. */
-  readonly entity: string;
-  readonly event_type: EventType;
-  readonly old_value?: string;
-  readonly new_value?: string;
-  /** Who or what triggered it. */
-  readonly actor?: string;
-  /** Source-control revision. */
-  readonly sha?: string;
-  /** Over 0 and up to 1. */
-  readonly confidence: number;
-  /** Whole seconds, over 0. */
-  readonly ttl_seconds: number;
-  /** ISO 8601; without it the server takes the time of receipt. */
-  readonly timestamp?: string;
-  /** Kept for audit on the server's box, sent nowhere. */
-  readonly raw_line?: string;
-}
+/** An event as it is sent. What is optional may be left out, or be null. */
+export type EventBody = Readonly<z.input<typeof eventSchema>>;
+export type Registration = Readonly<z.input<typeof registrationSchema>>;
+export type NewIntegration = Readonly<z.input<typeof newIntegrationSchema>>;
+export type IntegrationConfig = Readonly<z.input<typeof integrationUpdateSchema>['config']>;
 
-/** Body of `POST /v1/agents/register`. */
-export interface Registration {
-  readonly hostname: string;
-  /** Falls back to the hostname. */
-  readonly name?: string;
-  readonly version?: string;
-}
-
-/** Query of `GET /v1/agents/{id}`. */
-export interface EventLogQuery {
-  readonly per_page?: 10 | 20 | 50 | 100;
-  /** From 1. */
-  readonly page?: number;
+/** Of an agent's event log. */
+export interface EventFilter {
   readonly service?: string;
   readonly vendor?: string;
   readonly event_type?: EventType;
 }
 
-const text = z.string();
-const optionalText = z.string().nullable();
-const eventType = z.enum(EVENT_TYPES);
+export interface AlertFilter {
+  readonly service?: string;
+  readonly status?: AlertSummary['status'];
+}
 
-const agentFields = {
-  id: text,
-  hostname: text,
-  name: text,
-  agent_version: optionalText,
-  registered_at: text,
-  last_seen_at: text,
-};
+export interface PageQuery {
+  readonly per_page?: 10 | 20 | 50 | 100;
+  /** From 1. */
+  readonly page?: number;
+}
 
-export const registeredAgent = z.looseObject({ ...agentFields, tenant_id: text, api_key_id: text });
-export type RegisteredAgent = z.infer<typeof registeredAgent>;
+export type Agent = Readonly<z.output<typeof agentSchema>>;
+/** As the list of agents has it. */
+export type AgentEntry = Readonly<z.output<typeof agentListSchema>[number]>;
+/** As an agent's event log has it. */
+export type StoredEvent = Readonly<z.output<typeof storedEventSchema>>;
+export type AgentWithEvents = Readonly<z.output<typeof eventLogSchema>>;
+export type BatchResult = Readonly<z.output<typeof batchResultSchema>>;
+export type Service = Readonly<z.output<typeof serviceListSchema>[number]>;
+/** What is live of a service. */
+export type StateWindow = Readonly<z.output<typeof windowSchema>>;
+export type WindowEvent = Readonly<StateWindow['deploy_events'][number]>;
+export type Integration = Readonly<z.output<typeof integrationSchema>>;
+/** Something that was sent to an alerting tool, or is to be. */
+export type Delivery = Readonly<z.output<typeof deliverySchema>>;
+export type AlertPage = Readonly<z.output<typeof alertPageSchema>>;
+/** As a list of alerts has it. */
+export type AlertSummary = Readonly<AlertPage['alerts'][number]>;
+export type Alert = Readonly<z.output<typeof alertSchema>>;
+/** An event that may have caused an alert. */
+export type Candidate = Readonly<Alert['candidates'][number]>;
+export type WebhookResult = Readonly<z.output<typeof webhookResultSchema>>;
+export type Health = Readonly<z.output<typeof healthSchema>>;
+export type Readiness = Readonly<z.output<typeof readinessSchema>>;
 
-export const agentList = z.array(z.looseObject({ ...agentFields, events_last_hour: z.number() }));
-export type ListedAgent = z.infer<typeof agentList>[number];
-
-const storedEvent = z.looseObject({
-  service_name: text,
-  vendor: text,
-  entity: text,
-  event_type: eventType,
-  old_value: optionalText,
-  new_value: optionalText,
-  actor: optionalText,
-  sha: optionalText,
-  confidence: z.number(),
-  ttl_seconds: z.number(),
-  timestamp: text,
-});
-
-export const agentPage = z.looseObject({
-  agent: z.looseObject(agentFields),
-  events: z.array(storedEvent),
-  page: z.number(),
-  per_page: z.number(),
-  total_pages: z.number(),
-  total: z.number(),
-  filter_services: z.array(text),
-  filter_vendors: z.array(text),
-  filter_service: optionalText,
-  filter_vendor: optionalText,
-  filter_event_type: optionalText,
-});
-export type AgentPage = z.infer<typeof agentPage>;
-
-export const serviceList = z.array(
-  z.looseObject({ id: text, tenant_id: text, agent_id: text, name: text, last_event_at: text }),
-);
-export type ListedService = z.infer<typeof serviceList>[number];
-
-const windowEvents = z.array(
-  z.looseObject({
-    event_type: eventType,
-    vendor: text,
-    entity: text,
-    old_value: optionalText,
-    new_value: optionalText,
-    timestamp: text,
-    actor: optionalText.optional(),
-  }),
-);
-
-export const serviceContext = z.looseObject({
-  service: text,
-  deploy_events: windowEvents,
-  restart_events: windowEvents,
-  saturation_events: windowEvents,
-  flag_change_events: windowEvents.optional(),
-  circuit_open_events: windowEvents.optional(),
-  dependency_failure_events: windowEvents.optional(),
-  updated_at: text,
-});
-export type ServiceContext = z.infer<typeof serviceContext>;
+export type { EventType };

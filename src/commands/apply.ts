@@ -115,9 +115,10 @@ export function apply(state: State, record: LoggedRecord): Outcome {
 /** Not decoded to a command: only what has to be looked up becomes strings, and details stay bytes. */
 function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): Outcome {
   const { stamp, position } = record;
-  const tenant = state.tenants.get(cursor.tenantId);
-  const agent = tenant?.agents.get(cursor.agentId);
-  if (tenant === undefined || agent === undefined) return AGENT_NOT_REGISTERED;
+  const agent = state.agentOf(cursor);
+  if (agent === undefined) return AGENT_NOT_REGISTERED;
+  const { tenant, actor } = agent;
+  const { id: agentId } = actor.context;
   const { atMs } = stamp;
   if (cursor.isKeyed) {
     const answered = recordOnce(state, tenant, agent, record);
@@ -125,12 +126,12 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
   }
   for (let index = 0; cursor.next(); index += 1) {
     tenant.eventCount += 1;
-    const { serviceName, eventType, vendor } = cursor;
-    const service = tenant.servicesByName.get(serviceName) ?? firstSeen(state, tenant, cursor);
+    const { type } = cursor;
+    const service = tenant.servicesByName.get(cursor.serviceName) ?? firstSeen(state, tenant, cursor);
     const timestampMs = cursor.timestampMs ?? atMs;
-    service.actor.send({ type: 'event-recorded', agentId: cursor.agentId, timestampMs, receivedAtMs: atMs });
+    service.actor.send({ type: 'event-recorded', agentId, timestampMs, receivedAtMs: atMs });
     state.live.insert(service.window, {
-      eventType,
+      type,
       ttlSeconds: cursor.ttlSeconds,
       timestampMs,
       receivedAtMs: atMs,
@@ -140,7 +141,7 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
       detailsEnd: cursor.detailsEnd,
     });
     const eventNumber = tenant.eventCount;
-    if (tenant.changeListeners.length > 0 && isChange(eventType)) {
+    if (tenant.changeListeners.length > 0 && isChange(cursor.eventType)) {
       wantChangeEvents(tenant, cursor.event(), eventNumber, atMs);
     }
     agent.history.append({
@@ -150,8 +151,8 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
       index,
       // Not the text that was read just now: a history that kept that would keep a copy for every agent.
       service: service.actor.context.name,
-      vendor,
-      eventType,
+      vendor: cursor.vendor,
+      type,
     });
   }
   seen(tenant, agent, atMs);

@@ -63,14 +63,14 @@ function* dumpAgent({ actor, history }: Agent, nowMs: number): Iterable<Row> {
     yield [
       HISTORY,
       id,
-      ...chunk.map(({ eventNumber, receivedAtMs, position, index, service, vendor, eventType }) => [
+      ...chunk.map(({ eventNumber, receivedAtMs, position, index, service, vendor, type }) => [
         eventNumber,
         receivedAtMs,
         position,
         index,
         service,
         vendor,
-        EVENT_TYPES.indexOf(eventType),
+        type,
       ]),
     ];
   }
@@ -187,7 +187,7 @@ export class StateRestorer {
         index: entry.number(),
         service: entry.text(),
         vendor: entry.text(),
-        eventType: entry.member<EventType>(EVENT_TYPES),
+        type: EVENT_TYPES.indexOf(entry.member<EventType>(EVENT_TYPES)),
       });
     }
   }
@@ -209,14 +209,14 @@ export class StateRestorer {
     const service = tenant.services.get(serviceId(fields.text()));
     const nowMs = fields.number();
     for (const event of fields.rest()) {
-      const eventType = event.member<EventType>(EVENT_TYPES);
+      const type = EVENT_TYPES.indexOf(event.member<EventType>(EVENT_TYPES));
       const timestampMs = event.number();
       const expiresAtMs = event.number();
       const confidence = event.number();
       const details = event.bytes();
       if (service === undefined) continue;
       const restored = {
-        eventType,
+        type,
         timestampMs,
         confidence,
         details,

@@ -7,6 +7,9 @@ import type { IntegrationActor } from '../actors/integration.ts';
 import type { ServiceActor } from '../actors/service.ts';
 import type { AgentId, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
 import type { ApiKey } from '../domain/key.ts';
+import type { EventCursor } from '../events/cursor.ts';
+import { idBytes } from '../events/encoding.ts';
+import { IdIndex } from '../lib/id-index.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import { type TimerHandle, TimerWheel } from '../timers/wheel.ts';
 import type { Chunk } from '../windows/arena.ts';
@@ -19,6 +22,7 @@ import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 
 export interface Agent {
+  readonly tenant: Tenant;
   readonly actor: AgentActor;
   readonly history: AgentHistory;
 }
@@ -83,6 +87,8 @@ export class State {
   readonly keysByHash = new Map<string, ApiKey>();
   /** Keys that were good and are not any more. */
   revocations = 0;
+  /** Agents, by their tenant's id and their own as a record of events has them. */
+  readonly #agentsByIds = new IdIndex<Agent>();
   /** Active integrations, by their webhook token. */
   readonly integrationsByToken = new Map<string, IntegrationActor>();
   readonly idempotencyKeys = new IdempotencyKeys();
@@ -139,11 +145,17 @@ export class State {
   }
 
   addAgent(tenant: Tenant, id: AgentId, actor: AgentActor): Agent {
-    const agent = { actor, history: new AgentHistory(this.#limits.retentionMs, this.#historyBlocks) };
+    const agent = { tenant, actor, history: new AgentHistory(this.#limits.retentionMs, this.#historyBlocks) };
+    this.#agentsByIds.add(idBytes(tenant.id, id), agent);
     this.#histories.push(agent.history);
     tenant.agents.set(id, agent);
     this.changes.changed(tenant.id, 'agents', id);
     return agent;
+  }
+
+  /** Whose events a record holds, or undefined. */
+  agentOf({ view, idsStart, idsEnd }: EventCursor): Agent | undefined {
+    return this.#agentsByIds.get(view, idsStart, idsEnd);
   }
 
   addService(tenant: Tenant, name: string, actor: ServiceActor): Service {

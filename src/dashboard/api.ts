@@ -1,15 +1,9 @@
 /** The server's API, with the key that was entered. */
+import { ForeshockClient } from '../client/client.ts';
 
 const KEY = 'foreshock-key';
-
-export class ApiError extends Error {
-  readonly status: number;
-
-  constructor(status: number, detail: string) {
-    super(detail);
-    this.status = status;
-  }
-}
+/** Whoever looks on waits: better to be told soon. */
+const RETRY = { attempts: 2, baseMs: 500, maxMs: 8000 };
 
 export function storedKey(): string | null {
   return sessionStorage.getItem(KEY);
@@ -20,37 +14,27 @@ export function storeKey(key: string | null): void {
   else sessionStorage.setItem(KEY, key);
 }
 
-export function headers(): Record<string, string> {
-  return { Authorization: `Bearer ${storedKey() ?? ''}` };
-}
+let known: { readonly key: string | null; readonly client: ForeshockClient } | undefined;
 
-/** @throws ApiError where the server refuses or cannot be reached (status 0) */
-export async function call<T>(path: string, method = 'GET', body?: object): Promise<T> {
-  let answer: Response;
-  try {
-    answer = await fetch(path, {
-      method,
-      headers: { ...headers(), ...(body && { 'Content-Type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-  } catch {
-    throw new ApiError(0, 'the server cannot be reached');
+export function api(): ForeshockClient {
+  const key = storedKey();
+  if (known?.key !== key || known === undefined) {
+    const options = { baseUrl: location.origin, retry: RETRY, ...(key !== null && { apiKey: key }) };
+    known = { key, client: new ForeshockClient(options) };
   }
-  const text = await answer.text();
-  if (!answer.ok) throw new ApiError(answer.status, text);
-  return text === '' ? (undefined as T) : JSON.parse(text);
+  return known.client;
 }
 
 const AT_ONCE = 4;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** The same for what is only nice to have: a few at a time. */
-export async function callQuietly<T>(path: string): Promise<T | undefined> {
+/** For what is only nice to have: a few at a time, and undefined where it fails. */
+export async function quietly<T>(call: (client: ForeshockClient) => Promise<T>): Promise<T | undefined> {
   if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;
   try {
-    return await call<T>(path);
+    return await call(api());
   } catch {
     return undefined;
   } finally {

@@ -1,10 +1,12 @@
 /** Keeps the store as the server is: lists first, then what the stream tells. */
-import { ApiError, call, callQuietly } from './api.ts';
-import type { Agent, Alert, EventFields, Integration, Service } from './model.ts';
+import { ForeshockError } from '../client/error.ts';
+import type { StreamMessage } from '../client/stream.ts';
+import { api, quietly } from './api.ts';
+import type { Alert, Service } from './model.ts';
 import { clear, eventsOf, get, prune, put, putEvent, replace, setValue, together } from './store.ts';
-import { readStream, type StreamMessage } from './stream.ts';
 
 const PRUNE_EVERY_MS = 30_000;
+const PAUSE_MS = 8000;
 
 let stop = () => {};
 const loadedServices = new Set<string>();
@@ -14,20 +16,34 @@ const loadedAgents = new Set<string>();
 export function begin(onRefused: (status: number, detail: string) => void): void {
   end();
   setValue('connection', 'connecting');
-  const stopStream = readStream({
-    onOpen: (isNew) => {
-      setValue('connection', 'live');
-      if (isNew) load().catch(() => setValue('connection', 'lost'));
-    },
-    onMessages: (messages) => together(() => messages.forEach(take)),
-    onLost: () => setValue('connection', 'lost'),
-    onRefused,
-  });
+  const stopping = new AbortController();
+  follow(stopping.signal, onRefused);
   const timer = setInterval(prune, PRUNE_EVERY_MS);
   stop = () => {
-    stopStream();
+    stopping.abort();
     clearInterval(timer);
   };
+}
+
+async function follow(signal: AbortSignal, onRefused: Parameters<typeof begin>[0]): Promise<void> {
+  const onOpen = (isResumed: boolean) => {
+    setValue('connection', 'live');
+    if (!isResumed) load().catch(() => setValue('connection', 'lost'));
+  };
+  const onLost = () => setValue('connection', 'lost');
+  while (!signal.aborted) {
+    try {
+      const chunks = api().streamChunks({ signal, onOpen, onLost });
+      for await (const messages of chunks) together(() => messages.forEach(take));
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ForeshockError)) throw error;
+      const { status, detail } = error;
+      if (status === 401 || status === 403) return onRefused(status, detail);
+      onLost();
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
 }
 
 export function end(): void {
@@ -42,10 +58,10 @@ async function load(): Promise<void> {
   loadedServices.clear();
   loadedAgents.clear();
   const [services, agents, { alerts }, integrations] = await Promise.all([
-    call<Service[]>('/v1/services'),
-    call<Agent[]>('/v1/agents'),
-    call<{ alerts: Alert[] }>('/v1/alerts?per_page=100'),
-    call<Integration[]>('/v1/integrations'),
+    api().listServices(),
+    api().listAgents(),
+    api().listAlerts({ per_page: 100 }),
+    api().listIntegrations(),
   ]);
   together(() => {
     replace('services', services);
@@ -60,26 +76,25 @@ async function load(): Promise<void> {
 }
 
 export async function loadIntegrations(): Promise<void> {
-  replace('integrations', await call<Integration[]>('/v1/integrations'));
+  replace('integrations', await api().listIntegrations());
 }
 
-function take({ name, data }: StreamMessage): void {
-  const said = JSON.parse(data);
-  switch (name) {
+function take(message: StreamMessage): void {
+  switch (message.type) {
     case 'event':
-      takeEvent(said);
+      takeEvent(message.data);
       break;
     case 'agent':
-      put('agents', said.id, { ...get('agents', said.id), ...said });
+      put('agents', message.data.id, { ...get('agents', message.data.id), ...message.data });
       break;
     case 'heartbeat':
-      seen(said.agent_id, said.last_seen_at);
+      seen(message.data.agent_id, message.data.last_seen_at);
       break;
     case 'alert':
-      put('alerts', said.id, { ...get('alerts', said.id), ...said });
+      putAlert({ ...get('alerts', message.data.id), ...message.data });
       break;
     case 'delivery':
-      put('deliveries', said.id, said);
+      put('deliveries', message.data.id, message.data);
       break;
     case 'integration':
       loadIntegrations().catch(() => {});
@@ -90,9 +105,7 @@ function take({ name, data }: StreamMessage): void {
   }
 }
 
-function takeEvent(
-  event: EventFields & { service_id: string; service_name: string; agent_id: string; received_at: string },
-): void {
+function takeEvent(event: Extract<StreamMessage, { type: 'event' }>['data']): void {
   const { service_id: id, service_name: name, agent_id, timestamp } = event;
   const before = get('services', id)?.last_event_at;
   const last_event_at = before !== undefined && before > timestamp ? before : timestamp;
@@ -106,11 +119,16 @@ function seen(agentId: string, last_seen_at: string): void {
   if (agent !== undefined) put('agents', agentId, { ...agent, last_seen_at, status: 'live' });
 }
 
+function putAlert(alert: Alert): void {
+  put('alerts', alert.id, alert);
+  for (const delivery of alert.deliveries ?? []) put('deliveries', delivery.id, delivery);
+}
+
 /** What is live of a service, once. */
 export async function needService(id: string): Promise<void> {
   if (loadedServices.has(id)) return;
   loadedServices.add(id);
-  const window = await callQuietly<Record<string, unknown>>(`/v1/services/${id}/context`);
+  const window = await quietly((client) => client.showServiceContext(id));
   if (window === undefined) return void loadedServices.delete(id);
   together(() => {
     for (const group of Object.values(window)) {
@@ -119,30 +137,34 @@ export async function needService(id: string): Promise<void> {
   });
 }
 
-/** What of a service has been and is over, as far as the newest hundred of an agent go. */
+/** Of an agent's event log, a hundred events each. */
+const HISTORY_PAGES = 10;
+
+/** What of a service has been and is over, and when what is live was received: a window does not tell. */
 export async function needHistory(service: Service): Promise<void> {
-  const agents = new Set(eventsOf(service.id).map(({ agent_id }) => agent_id));
-  for (const agentId of [service.agent_id, ...agents]) {
+  const agents = new Set([service.agent_id, ...eventsOf(service.id).map(({ agent_id }) => agent_id)]);
+  for (const agentId of agents) {
     const name = `${service.id} ${agentId}`;
     if (agentId === undefined || loadedAgents.has(name)) continue;
     loadedAgents.add(name);
-    const query = new URLSearchParams({ service: service.name, per_page: '100' });
-    const page = await callQuietly<{ events: EventFields[] }>(`/v1/agents/${agentId}?${query}`);
-    together(() => {
-      for (const event of page?.events ?? []) putEvent(service.id, { ...event, agent_id: agentId });
-    });
+    for (let number = 1, pages = 1; number <= Math.min(pages, HISTORY_PAGES); number += 1) {
+      const query = { service: service.name, per_page: 100, page: number } as const;
+      const page = await quietly((client) => client.showAgent(agentId, query));
+      if (page === undefined) break;
+      pages = page.total_pages;
+      together(() => {
+        for (const event of page.events) putEvent(service.id, { ...event, agent_id: agentId });
+      });
+    }
   }
 }
 
 /** An alert with its candidates and what was posted of it. */
 export async function needAlert(id: string): Promise<void> {
   try {
-    const alert = await call<Alert>(`/v1/alerts/${id}`);
-    together(() => {
-      put('alerts', id, alert);
-      for (const delivery of alert.deliveries ?? []) put('deliveries', delivery.id, delivery);
-    });
+    const alert = await api().showAlert(id);
+    together(() => putAlert(alert));
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof ForeshockError)) throw error;
   }
 }

@@ -2,7 +2,7 @@
 import { storedKey, storeKey } from './api.ts';
 import { h, set, setText } from './dom.ts';
 import { begin, end } from './feed.ts';
-import { getValue, onChange } from './store.ts';
+import { all, getValue, onChange } from './store.ts';
 import { addressOf, type Route, routeOf, type View } from './view.ts';
 import { agentView } from './views/agent.ts';
 import { agentsView } from './views/agents.ts';
@@ -40,6 +40,7 @@ const main = find('main');
 const nav = find('nav');
 const connection = find('.connection');
 const leave = find('#leave');
+const firingCount = h('span', { class: 'firing-count', hidden: true });
 let view: View | undefined;
 let isDue = false;
 
@@ -54,13 +55,17 @@ function show(): void {
   const section = SECTIONS.find(({ name }) => name === route.parts[0]) ?? SECTIONS[0];
   nav.replaceChildren(
     ...SECTIONS.map(({ name, title }) =>
-      h('a', { href: addressOf([name]), 'aria-current': name === section.name ? 'page' : undefined }, title),
+      h(
+        'a',
+        { href: addressOf([name]), 'aria-current': name === section.name ? 'page' : undefined },
+        title,
+        name === 'alerts' && firingCount,
+      ),
     ),
   );
   main.replaceChildren();
   view = route.parts.length > 1 && section.one ? section.one(main, route) : section.list(main);
-  document.title = `${view.title} · Foreshock`;
-  view.update();
+  update();
 }
 
 function update(): void {
@@ -68,6 +73,11 @@ function update(): void {
   setText(connection, CONNECTION[state] ?? '');
   set(connection, { 'data-state': state });
   view?.update();
+  const firing = nav.hidden ? 0 : all('alerts').filter(({ status }) => status === 'firing').length;
+  setText(firingCount, String(firing));
+  firingCount.hidden = firing === 0;
+  const title = nav.hidden || view === undefined ? 'Foreshock' : `${view.title} · Foreshock`;
+  document.title = firing === 0 ? title : `(${firing}) ${title}`;
 }
 
 function changed(): void {
@@ -87,7 +97,7 @@ function askForKey(problem: string): void {
   setText(connection, '');
   main.replaceChildren();
   view = loginView(main, problem, enter);
-  document.title = 'Foreshock';
+  update();
 }
 
 function enter(): void {

@@ -16,74 +16,121 @@ export interface Details {
 }
 
 const UNKEYED_FIELDS = 4;
+const DETAILS_FIELDS = 6;
+const NULL = 0xc0;
 
 /** Ids and names come again and again. */
 const ids = new TextCache(65_536);
 const names = new TextCache(131_072);
 
+/** Over the memory that the last cursor read: nearly all read the same few buffers. */
+let lastView: DataView = new DataView(new ArrayBuffer(0));
+
+function viewOf({ buffer }: Buffer): DataView {
+  if (lastView.buffer !== buffer) lastView = new DataView(buffer);
+  return lastView;
+}
+
 /**
  * Walks the events of a record-events payload. `next` moves to the next event and fills the fields below; they
  * are good until it is called again. Throws where the bytes are not what `encodeEvents` writes, which a record
  * whose CRC is right never shows.
+ *
+ * Texts become strings when they are asked for. Numbers are read through a view of the memory, which takes a third
+ * of what Buffer's methods do.
  */
 export class EventCursor {
   readonly bytes: Buffer;
-  readonly tenantId: TenantId;
-  readonly agentId: AgentId;
+  readonly view: DataView;
   /** Events in all. */
   readonly count: number;
   /** The request had an Idempotency-Key. */
   readonly isKeyed: boolean;
+  /** The ids of tenant and agent as they are written, in the view. */
+  readonly idsStart: number;
+  readonly idsEnd: number;
+  /** Where `bytes` begin in the view. */
+  readonly #base: number;
+  /** In the view, as all that has no other word. */
   #at: number;
   #left: number;
-  serviceName = '';
-  eventType: EventType = EVENT_TYPES[0];
+  #serviceAt = 0;
+  #rawLineAt = 0;
+  #detailsAt = 0;
+  /** Its place among the event types. */
+  type = 0;
   confidence = 0;
   ttlSeconds = 0;
   timestampMs: number | null = null;
-  vendor = '';
-  /** The details, in `bytes`. */
-  detailsStart = 0;
-  detailsEnd = 0;
-  #rawLineAt = 0;
 
   constructor(bytes: Buffer, start: number) {
     this.bytes = bytes;
-    this.#at = start;
+    this.view = viewOf(bytes);
+    this.#base = bytes.byteOffset;
+    this.#at = this.#base + start;
     this.isKeyed = this.#arrayLength() > UNKEYED_FIELDS;
     if (this.#number() !== RECORD_EVENTS_CODE) throw new Error('not a record of events');
-    this.tenantId = this.#text(ids) as TenantId;
-    this.agentId = this.#text(ids) as AgentId;
+    this.idsStart = this.#at;
+    this.#skipText();
+    this.#skipText();
+    this.idsEnd = this.#at;
     this.count = this.#arrayLength();
     this.#left = this.count;
+  }
+
+  get tenantId(): TenantId {
+    return this.#textAt(this.idsStart, ids) as TenantId;
+  }
+
+  get agentId(): AgentId {
+    return this.#textAt(endOfText(this.view, this.idsStart), ids) as AgentId;
+  }
+
+  get serviceName(): string {
+    return this.#textAt(this.#serviceAt, names);
+  }
+
+  get vendor(): string {
+    return this.#textAt(this.#detailsAt, names);
+  }
+
+  get eventType(): EventType {
+    return EVENT_TYPES[this.type] ?? EVENT_TYPES[0];
+  }
+
+  /** The details, in `bytes`. */
+  get detailsStart(): number {
+    return this.#detailsAt - this.#base;
+  }
+
+  get detailsEnd(): number {
+    return this.#at - this.#base;
   }
 
   next(): boolean {
     if (this.#left === 0) return false;
     this.#left -= 1;
     if (this.#arrayLength() < EVENT_FIELDS) throw new Error('an event with too few fields');
-    this.serviceName = this.#text(names);
-    const eventType = EVENT_TYPES[this.#number()];
-    if (eventType === undefined) throw new Error('an event of no known type');
-    this.eventType = eventType;
+    this.#serviceAt = this.#at;
+    this.#skipText();
+    this.type = this.#number();
+    if (this.type >= EVENT_TYPES.length) throw new Error('an event of no known type');
     this.confidence = this.#number();
     this.ttlSeconds = this.#number();
-    this.timestampMs = this.bytes[this.#at] === 0xc0 ? this.#null() : this.#number();
+    this.timestampMs = this.view.getUint8(this.#at) === NULL ? this.#null() : this.#number();
     this.#rawLineAt = this.#at;
     this.#skipText();
-    this.detailsStart = this.#at;
-    this.vendor = this.#text(names);
-    for (let field = 1; field < 6; field += 1) this.#skipText();
-    this.detailsEnd = this.#at;
+    this.#detailsAt = this.#at;
+    for (let field = 0; field < DETAILS_FIELDS; field += 1) this.#skipText();
     return true;
   }
 
-  /** Moves past the next event without reading it: 20 ns, where `next` takes 100 and more. */
+  /** Moves past the next event without reading it: 20 ns, where `next` takes more. */
   skip(): void {
     if (this.#left === 0) throw new Error('there is no event to be passed over');
     this.#left -= 1;
     for (let field = this.#arrayLength(); field > 0; field -= 1) {
-      const head = this.bytes[this.#at] ?? 0;
+      const head = this.view.getUint8(this.#at);
       if (head < 0x80) this.#at += 1;
       else if (head === 0xce) this.#at += 5;
       else if (head === 0xcb) this.#at += 9;
@@ -99,7 +146,7 @@ export class EventCursor {
       confidence: this.confidence,
       ttlSeconds: this.ttlSeconds,
       timestampMs: this.timestampMs,
-      rawLine: textOrNullAt(this.bytes, this.#rawLineAt).text,
+      rawLine: textOrNullAt(this.bytes, this.#rawLineAt - this.#base).text,
       ...readDetails(this.bytes, this.detailsStart),
     };
   }
@@ -107,7 +154,7 @@ export class EventCursor {
   /** Behind the last event, where `next` has answered false. */
   idempotency(): Idempotency | undefined {
     if (!this.isKeyed || this.#left > 0) return undefined;
-    const key = textOrNullAt(this.bytes, this.#at);
+    const key = textOrNullAt(this.bytes, this.#at - this.#base);
     const payloadHash = textOrNullAt(this.bytes, key.end);
     return { key: key.text ?? '', payloadHash: payloadHash.text ?? '' };
   }
@@ -118,36 +165,34 @@ export class EventCursor {
   }
 
   #arrayLength(): number {
-    const head = this.bytes[this.#at++] ?? 0;
+    const head = this.view.getUint8(this.#at);
+    this.#at += 1;
     if ((head & 0xf0) === 0x90) return head & 0x0f;
     if (head !== 0xdc) throw new Error('an array was expected');
-    const length = this.bytes.readUInt16BE(this.#at);
     this.#at += 2;
-    return length;
+    return this.view.getUint16(this.#at - 2);
   }
 
   #number(): number {
-    const head = this.bytes[this.#at++] ?? 0;
+    const head = this.view.getUint8(this.#at);
+    this.#at += 1;
     if (head < 0x80) return head;
     if (head === 0xce) {
       this.#at += 4;
-      return this.bytes.readUInt32BE(this.#at - 4);
+      return this.view.getUint32(this.#at - 4);
     }
     if (head !== 0xcb) throw new Error('a number was expected');
     this.#at += 8;
-    return this.bytes.readDoubleBE(this.#at - 8);
+    return this.view.getFloat64(this.#at - 8);
   }
 
-  #text(cache: TextCache): string {
-    const start = textStart(this.bytes, this.#at);
-    const end = start + textLength(this.bytes, this.#at);
-    this.#at = end;
-    return cache.read(this.bytes, start, end);
+  #textAt(at: number, cache: TextCache): string {
+    const end = endOfText(this.view, at);
+    return cache.read(this.bytes, startOfText(this.view, at) - this.#base, end - this.#base);
   }
 
   #skipText(): void {
-    if (this.bytes[this.#at] === 0xc0) this.#at += 1;
-    else this.#at = textStart(this.bytes, this.#at) + textLength(this.bytes, this.#at);
+    this.#at = endOfText(this.view, this.#at);
   }
 }
 
@@ -170,14 +215,15 @@ export function readDetails(bytes: Buffer, start: number): Details {
 }
 
 function textOrNullAt(bytes: Buffer, at: number): { readonly text: string | null; readonly end: number } {
-  if (bytes[at] === 0xc0) return { text: null, end: at + 1 };
-  const start = textStart(bytes, at);
-  const end = start + textLength(bytes, at);
-  return { text: bytes.toString('utf8', start, end), end };
+  if (bytes[at] === NULL) return { text: null, end: at + 1 };
+  const view = viewOf(bytes);
+  const base = bytes.byteOffset;
+  const end = endOfText(view, base + at) - base;
+  return { text: bytes.toString('utf8', startOfText(view, base + at) - base, end), end };
 }
 
-function textStart(bytes: Buffer, at: number): number {
-  const head = bytes[at] ?? 0;
+function startOfText(view: DataView, at: number): number {
+  const head = view.getUint8(at);
   if ((head & 0xe0) === 0xa0) return at + 1;
   if (head === 0xd9) return at + 2;
   if (head === 0xda) return at + 3;
@@ -185,12 +231,15 @@ function textStart(bytes: Buffer, at: number): number {
   throw new Error('a string was expected');
 }
 
-function textLength(bytes: Buffer, at: number): number {
-  const head = bytes[at] ?? 0;
-  if ((head & 0xe0) === 0xa0) return head & 0x1f;
-  if (head === 0xd9) return bytes[at + 1] ?? 0;
-  if (head === 0xda) return bytes.readUInt16BE(at + 1);
-  return bytes.readUInt32BE(at + 1);
+/** Of one that may be null. */
+function endOfText(view: DataView, at: number): number {
+  const head = view.getUint8(at);
+  if ((head & 0xe0) === 0xa0) return at + 1 + (head & 0x1f);
+  if (head === 0xd9) return at + 2 + view.getUint8(at + 1);
+  if (head === NULL) return at + 1;
+  if (head === 0xda) return at + 3 + view.getUint16(at + 1);
+  if (head === 0xdb) return at + 5 + view.getUint32(at + 1);
+  throw new Error('a string was expected');
 }
 
 /** The Idempotency-Key of a record of events that has one, found by walking past its events. */

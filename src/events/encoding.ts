@@ -128,6 +128,12 @@ export function writeNumber(bytes: Buffer, at: number, value: number): number {
   return bytes.writeDoubleBE(value, at + 1);
 }
 
+/** The ids of a tenant and an agent as records have them, one behind the other. */
+export function idBytes(tenantId: TenantId, agentId: AgentId): Buffer {
+  const bytes = Buffer.allocUnsafe(3 * (tenantId.length + agentId.length) + 2 * OVERHEAD);
+  return bytes.subarray(0, writeId(bytes, writeId(bytes, 0, tenantId), agentId));
+}
+
 /** An id is short and ASCII: written a character at a time it costs half of what a call to `write` does. */
 function writeId(bytes: Buffer, at: number, id: string): number {
   if (id.length >= 128) return writeText(bytes, at, id);

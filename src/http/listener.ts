@@ -2,15 +2,8 @@
  * The listener: everything that has to do with uWebSockets.js and nothing that has to do with what is served.
  * Its traps are solved here once: aborts, corking, exceptions, smuggling, unmatched paths, HEAD, deadlines.
  */
-import './native-binary.ts';
-import {
-  App,
-  type HttpRequest,
-  type HttpResponse,
-  type us_listen_socket,
-  us_listen_socket_close,
-  us_socket_local_port,
-} from 'uWebSockets.js';
+
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { LIMITS } from '../domain/limits.ts';
 import {
   badInput,
@@ -20,14 +13,17 @@ import {
   type Rejection,
   unavailable,
 } from '../domain/rejection.ts';
+import type { Certificate } from '../lib/certificate.ts';
 import type { Clock } from '../lib/clock.ts';
 import { readStrictJson } from '../lib/json.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
+import type { TrustedProxy } from '../lib/trusted-proxy.ts';
 import { Authenticator, type KeyDirectory } from './authentication.ts';
 import { readBody } from './body.ts';
+import { ClientAddresses } from './client-addresses.ts';
 import { type ConnectionOptions, limitConnections } from './connections.ts';
+import { type DoorOptions, Doors } from './doors.ts';
 import { Exchange } from './exchange.ts';
-import { whyNotListen } from './listen-failure.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { isJsonType, type RequestHead, readHead } from './request.ts';
 import { options } from './responses.ts';
@@ -35,9 +31,7 @@ import { type BytesRoute, type Call, type KeyRoute, type Route, templateOf } fro
 import type { RouteTraffic } from './traffic.ts';
 import { Waiting } from './waiting.ts';
 
-export interface ListenerOptions extends ConnectionOptions {
-  readonly host: string;
-  readonly port: number;
+export interface ListenerOptions extends ConnectionOptions, DoorOptions {
   readonly routes: readonly Route[];
   readonly keys: KeyDirectory;
   readonly maxBodyBytes: number;
@@ -45,14 +39,18 @@ export interface ListenerOptions extends ConnectionOptions {
   readonly scheduler: Scheduler;
   readonly clock: Clock;
   readonly rateLimiter: RateLimiter;
+  readonly trustProxy: readonly TrustedProxy[];
   /** Why no request can be taken just now, or undefined where they can. */
   readonly unavailable: () => Rejection | undefined;
 }
 
 export interface Listener {
-  readonly port: number;
+  /** Null where none is open. */
+  readonly port: number | null;
   /** Requests that have come in and are not answered. */
   readonly inFlight: number;
+  /** Serves connections from now on with this certificate. @throws Error where it cannot; then nothing changes */
+  useCertificate(certificate: Certificate): void;
   /** Takes no new connections; answers close theirs. */
   stopAccepting(): void;
   /** Closes every connection, whatever it is waiting for; later calls do nothing. */
@@ -65,42 +63,35 @@ const ANSWER_DEADLINE_MS = 15_000;
 const DEADLINE_SWEEP_MS = 100;
 const TOO_SLOW = unavailable('the server could not answer in time');
 
-/** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two processes share a port, and the kernel splits their callers. */
-const EXCLUSIVE_PORT = 1;
-
-declare module 'uWebSockets.js' {
-  interface TemplatedApp {
-    /** The binary has this form; its typings lack it. */
-    listen(
-      host: string,
-      port: number,
-      options: number,
-      done: (socket: us_listen_socket | false) => void,
-    ): TemplatedApp;
-  }
-}
-
-/** @throws Error where the address cannot be listened on */
-export function listen(settings: ListenerOptions): Promise<Listener> {
+/** @throws Error where the address cannot be listened on, or the certificate cannot be served */
+export async function listen(settings: ListenerOptions): Promise<Listener> {
   const server = new HttpServer(settings);
-  return server.listen();
+  try {
+    await server.open();
+  } catch (error) {
+    server.close();
+    throw error;
+  }
+  return server;
 }
 
 class HttpServer implements Listener {
   readonly #options: ListenerOptions;
   readonly #authenticator: Authenticator;
-  readonly #app = App();
+  readonly #clients: ClientAddresses;
+  readonly #doors: Doors;
   readonly #waiting = new Waiting();
-  #socket: us_listen_socket | undefined;
   #draining = false;
   #closed = false;
-  port = 0;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#authenticator = new Authenticator(options.keys);
-    limitConnections(this.#app, options);
-    this.#route();
+    this.#clients = new ClientAddresses(options.trustProxy);
+    this.#doors = new Doors(options, (app) => {
+      limitConnections(app, options);
+      this.#route(app);
+    });
     this.#sweep();
   }
 
@@ -108,37 +99,31 @@ class HttpServer implements Listener {
     return this.#waiting.countOpen();
   }
 
-  listen(): Promise<Listener> {
-    const { host, port } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.#app.listen(host, port, EXCLUSIVE_PORT, (socket) => {
-        if (socket === false) {
-          whyNotListen(host, port).then((why) =>
-            reject(new Error(`cannot listen on ${host}:${port}: ${why}`)),
-          );
-          return;
-        }
-        this.#socket = socket;
-        this.port = us_socket_local_port(socket);
-        resolve(this);
-      });
-    });
+  get port(): number | null {
+    return this.#doors.port;
+  }
+
+  open(): Promise<void> {
+    return this.#doors.open();
+  }
+
+  useCertificate(certificate: Certificate): void {
+    this.#doors.useCertificate(certificate, this.#options.clock.monotonic());
   }
 
   stopAccepting(): void {
     this.#draining = true;
-    if (this.#socket !== undefined) us_listen_socket_close(this.#socket);
-    this.#socket = undefined;
+    this.#doors.stopAccepting();
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.stopAccepting();
-    this.#app.close();
+    this.#draining = true;
+    this.#doors.close();
   }
 
-  #route(): void {
+  #route(app: TemplatedApp): void {
     const { other } = this.#options.traffic;
     const byPath = Map.groupBy(this.#options.routes, (route) => route.path);
     for (const [path, routes] of byPath) {
@@ -148,23 +133,23 @@ class HttpServer implements Listener {
         const handler = (res: HttpResponse, req: HttpRequest) =>
           this.#take(res, req, route, traffic, paramCount, false);
         if (route.method === 'GET') {
-          this.#app.get(path, handler);
-          this.#app.head(path, (res, req) => this.#take(res, req, route, traffic, paramCount, true));
-        } else if (route.method === 'POST') this.#app.post(path, handler);
-        else if (route.method === 'PUT') this.#app.put(path, handler);
-        else this.#app.del(path, handler);
+          app.get(path, handler);
+          app.head(path, (res, req) => this.#take(res, req, route, traffic, paramCount, true));
+        } else if (route.method === 'POST') app.post(path, handler);
+        else if (route.method === 'PUT') app.put(path, handler);
+        else app.del(path, handler);
       }
       const allow = allowed(routes);
-      this.#app.options(path, (res, req) => {
+      app.options(path, (res, req) => {
         this.#open(res, req, other, false, (exchange) => exchange.answer(options(allow)));
       });
-      this.#app.any(path, (res, req) => {
+      app.any(path, (res, req) => {
         this.#open(res, req, other, req.getMethod() === 'head', (exchange) =>
           exchange.reject(METHOD_NOT_ALLOWED, [['Allow', allow]]),
         );
       });
     }
-    this.#app.any('/*', (res, req) => {
+    app.any('/*', (res, req) => {
       this.#open(res, req, other, req.getMethod() === 'head', (exchange) => exchange.reject(NOT_FOUND));
     });
   }
@@ -201,7 +186,10 @@ class HttpServer implements Listener {
   #takeFromKeyHolder(res: HttpResponse, route: KeyRoute | BytesRoute, call: Call): void {
     const { exchange, head } = call;
     const key = this.#authenticator.authenticate(head.authorization, route.access);
-    if ('type' in key) return this.#options.rateLimiter.refuse(exchange, key);
+    if ('type' in key) {
+      const caller = this.#clients.callerOf(exchange.remoteAddress, head);
+      return this.#options.rateLimiter.refuse(exchange, key, caller);
+    }
     if (!this.#options.rateLimiter.admit(exchange, key)) return;
     if (route.body === 'none') {
       route.handle({ ...call, key, json: undefined });

@@ -72,11 +72,14 @@ export class RateLimiter {
     for (const { buckets, idOf } of this.#limits) buckets.charge(idOf(key), events - 1, nowMs);
   }
 
-  /** Refuses a caller without a good key: with what is wrong, or for having tried too often. */
-  refuse(exchange: Exchange, rejection: Rejection): void {
+  /**
+   * Refuses a caller without a good key: with what is wrong, or for having tried too often.
+   * @param address the caller's, as `ClientAddresses` says it
+   */
+  refuse(exchange: Exchange, rejection: Rejection, address: Uint8Array): void {
     if (this.#failures === undefined || rejection.kind !== 'unauthenticated')
       return exchange.reject(rejection);
-    const take = this.#failures.take(placeOf(exchange.remoteAddress), this.#clock.monotonic());
+    const take = this.#failures.take(placeOf(address), this.#clock.monotonic());
     if (take.isTaken) exchange.reject(rejection);
     else exchange.reject(FAILURES, [['Retry-After', String(take.retryAfterSeconds)]]);
   }

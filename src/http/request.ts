@@ -18,6 +18,10 @@ export interface RequestHead {
   readonly lastEventId: string;
   /** If-None-Match */
   readonly ifNoneMatch: string;
+  /** X-Forwarded-For; of several, all of them in order. Anybody can write it: ask `ClientAddresses`. */
+  readonly forwardedFor: string;
+  /** A proxy has said that it handed the request on. */
+  readonly isForwarded: boolean;
 }
 
 const ACCEPTS_JSON = /application\/(?:problem\+)?json\s*(?:[;,]|$)/i;
@@ -37,6 +41,8 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
   let idempotencyKey: string | undefined;
   let lastEventId = '';
   let ifNoneMatch = '';
+  let forwardedFor = '';
+  let isForwarded = false;
   let hosts = 0;
   let lengths = 0;
   let encodings = 0;
@@ -45,11 +51,17 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
   req.forEach((name, value) => {
     // By length first: comparing a name with eight others took 0.3 µs a request.
     switch (name.length) {
+      case 3:
+        if (name === 'via') isForwarded = true;
+        break;
       case 4:
         if (name === 'host') hosts += 1;
         break;
       case 6:
         if (name === 'accept') accept += `,${value}`;
+        break;
+      case 9:
+        if (name === 'forwarded' || name === 'x-real-ip') isForwarded = true;
         break;
       case 12:
         if (name === 'content-type') contentType = value;
@@ -71,13 +83,16 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
       case 15:
         if (name === 'idempotency-key') {
           idempotencyKey = idempotencyKey === undefined ? value : `${idempotencyKey}, ${value}`;
+        } else if (name === 'x-forwarded-for') {
+          forwardedFor = forwardedFor === '' ? value : `${forwardedFor},${value}`;
+          isForwarded = true;
         }
         break;
       case 17:
         if (name === 'transfer-encoding') {
           encodings += 1;
           unknownEncoding = value.toLowerCase() !== 'chunked';
-        }
+        } else if (name === 'x-forwarded-proto') isForwarded = true;
         break;
       case 21:
         if (name === 'x-pagerduty-signature') signature = value;
@@ -96,6 +111,8 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
     idempotencyKey,
     lastEventId,
     ifNoneMatch,
+    forwardedFor,
+    isForwarded,
   };
 }
 

@@ -2,10 +2,12 @@
 
 import type { MetricsAccess } from '../domain/metrics-access.ts';
 import { NOT_JSON } from '../domain/rejection.ts';
+import type { TrustedProxy } from '../lib/trusted-proxy.ts';
 import * as agents from './agents.ts';
 import * as alerts from './alerts.ts';
 import type { Api } from './api.ts';
 import * as batch from './batch.ts';
+import { ClientAddresses } from './client-addresses.ts';
 import { Documentation } from './documentation.ts';
 import * as events from './events.ts';
 import { type Readiness, showHealth, showReadiness } from './health.ts';
@@ -40,11 +42,13 @@ const KEY_ROUTES: readonly Line[] = [
 
 export interface RouteSettings {
   readonly metrics: MetricsAccess;
+  readonly trustProxy: readonly TrustedProxy[];
   readonly maxBodyBytes: number;
   readonly maxBatchBytes: number;
 }
 
 export function routes(api: Api, settings: RouteSettings, readiness: () => Readiness): Route[] {
+  const audience = { access: settings.metrics, clients: new ClientAddresses(settings.trustProxy) };
   const documentation = new Documentation(api, () => table);
   const table: Route[] = [
     { method: 'GET', path: '/healthz', access: 'public', body: 'none', handle: showHealth },
@@ -60,7 +64,7 @@ export function routes(api: Api, settings: RouteSettings, readiness: () => Readi
       path: '/metrics',
       access: 'public',
       body: 'none',
-      handle: (call) => showMetrics(api, settings.metrics, call),
+      handle: (call) => showMetrics(api, audience, call),
     },
     {
       method: 'GET',

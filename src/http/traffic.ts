@@ -75,7 +75,10 @@ export class Traffic {
     this.other = this.route('*', '*');
   }
 
+  /** The same for the same route, whoever serves it. */
   route(method: string, path: string): RouteTraffic {
+    const known = this.routes.find((each) => each.method === method && each.path === path);
+    if (known !== undefined) return known;
     const route = new RouteTraffic(method, path, this.#clock, this.rejections);
     this.routes.push(route);
     return route;

@@ -40,3 +40,14 @@ export class EventLoopMeter {
     return active / 1000;
   }
 }
+
+/** Asks, each time, for which part of the time since the last it was busy, from 0 to 1. */
+export function busyShareMeter(): () => number {
+  let before = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    return utilization;
+  };
+}

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 const MAX_LINE_CHARACTERS = 64 * 1024;
 
 /** Longest path that a socket address holds (108 bytes with its NUL on Linux, 104 elsewhere). */
-const MAX_SOCKET_PATH_BYTES = 103;
+export const MAX_SOCKET_PATH_BYTES = 103;
 
 /** How long a holder is given to answer who it is. */
 const PROBE_MS = 2000;

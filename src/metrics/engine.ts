@@ -5,6 +5,7 @@ import type { State, Tenant } from '../commands/state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Histogram } from '../lib/histogram.ts';
 import type { CommandLog } from '../log/log.ts';
+import type { StreamCounts } from '../stream/hub.ts';
 import type { Family } from './exposition.ts';
 
 /** What of the engine is counted. */
@@ -15,12 +16,13 @@ export interface MetricsEngine {
   readonly log: Pick<CommandLog, 'lastStamp' | 'sizeBytes'>;
   readonly syncs: Histogram;
   readonly checkpoints: Pick<Checkpointer, 'newestAtMs' | 'failures'> | undefined;
+  readonly streams: { readonly counts: StreamCounts };
   readonly loadMs: number;
   readonly replayed: number;
 }
 
 export function engineFamilies(engine: MetricsEngine): readonly Family[] {
-  return [...logFamilies(engine), ...stateFamilies(engine)];
+  return [...logFamilies(engine), ...stateFamilies(engine), ...streamFamilies(engine.streams.counts)];
 }
 
 const gauge = (name: string, help: string, value: number): Family => ({
@@ -153,6 +155,23 @@ function stateFamilies({ state, pipeline, time }: MetricsEngine): Family[] {
       'foreshock_outbox_deliveries',
       'Deliveries to alerting tools that wait or are under way.',
       sum(({ outbox }) => outbox.waiting.size),
+    ),
+  ];
+}
+
+function streamFamilies({ open, behind, opened, cutOff }: StreamCounts): Family[] {
+  return [
+    gauge('foreshock_streams', 'Streams that are open.', open),
+    gauge(
+      'foreshock_streams_behind',
+      'Streams that are given what they missed from the log, or whose readers do not read.',
+      behind,
+    ),
+    counter('foreshock_streams_opened_total', 'Streams that were opened since the process began.', opened),
+    counter(
+      'foreshock_streams_cut_off_total',
+      'Streams that were cut off since the process began: the reader was too slow, or its key was revoked.',
+      cutOff,
     ),
   ];
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { EventLoopMeter } from '../lib/event-loop.ts';
 import type { Reactors } from '../reactors/reactors.ts';
 import { engineFamilies, type MetricsEngine } from './engine.ts';
-import { expositionOf } from './exposition.ts';
+import { expositionOf, type Family } from './exposition.ts';
 import { processFamilies } from './process.ts';
 import { trafficFamilies } from './traffic.ts';
 
@@ -14,6 +14,8 @@ export interface MetricsSources {
   readonly eventLoop: EventLoopMeter;
   readonly traffic: Traffic;
   readonly inFlight: number;
+  /** Undefined where HTTP is plain. */
+  readonly certificateExpiresAtMs: number | undefined;
   /** Requests are served. */
   readonly isReady: boolean;
   /** Undefined while the log is replayed. */
@@ -23,6 +25,7 @@ export interface MetricsSources {
 
 export function metricsText(sources: MetricsSources): string {
   const { version, clock, eventLoop, traffic, inFlight, isReady, engine, reactors } = sources;
+  const { certificateExpiresAtMs } = sources;
   return expositionOf([
     ...processFamilies(version, clock.now(), eventLoop),
     {
@@ -31,6 +34,7 @@ export function metricsText(sources: MetricsSources): string {
       help: '1 where requests are served, 0 while starting and stopping.',
       samples: [{ value: isReady ? 1 : 0 }],
     },
+    ...(certificateExpiresAtMs === undefined ? [] : [certificateFamily(certificateExpiresAtMs)]),
     ...trafficFamilies(traffic, inFlight),
     ...(engine === undefined ? [] : engineFamilies(engine)),
     {
@@ -43,4 +47,13 @@ export function metricsText(sources: MetricsSources): string {
       })),
     },
   ]);
+}
+
+export function certificateFamily(expiresAtMs: number): Family {
+  return {
+    type: 'gauge',
+    name: 'foreshock_tls_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate that is served expires, or one that it needs; seconds since the epoch.',
+    samples: [{ value: expiresAtMs / 1000 }],
+  };
 }

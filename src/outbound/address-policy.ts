@@ -15,8 +15,8 @@
  * | with a zone (fe80::1%eth0)         | refused: it names an interface of this machine                    |
  */
 import ipaddr from 'ipaddr.js';
+import { addressOf, type IpAddress } from '../lib/ip-address.ts';
 import { type AllowEntry, opensAddress, opensHost } from './allow-entry.ts';
-import { addressOf, type IpAddress } from './ip-address.ts';
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');

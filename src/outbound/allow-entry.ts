@@ -11,7 +11,7 @@
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { addressOf, type IpAddress } from './ip-address.ts';
+import { addressOf, type IpAddress, networkText } from '../lib/ip-address.ts';
 
 interface OnPort {
   /** Null is every port. */
@@ -49,6 +49,19 @@ export function parseAllowEntry(text: string): AllowReading {
   if (name.includes('*'))
     return refused(`${name}: * stands for whole labels at the start only, as *.example.com`);
   return refused(`${name} is no host name, no IP address and no network; leave out scheme and path`);
+}
+
+/** What `parseAllowEntry` reads as the same entry. */
+export function allowEntryText(entry: AllowEntry): string {
+  const name = nameOf(entry);
+  if (entry.port === null) return name;
+  return `${name.includes(':') ? `[${name}]` : name}:${entry.port}`;
+}
+
+function nameOf(entry: AllowEntry): string {
+  if (entry.type === 'host') return entry.name;
+  if (entry.type === 'below') return `*${entry.suffix}`;
+  return networkText(entry.address, entry.prefixLength);
 }
 
 /** Whether a URL of this host may be called without regard to where its name leads. */

@@ -12,14 +12,6 @@ import { Pieces } from './pieces.ts';
 import type { Piece, StreamReader } from './reader.ts';
 import type { ResumePoint } from './resume-point.ts';
 
-export interface FeedOptions {
-  /** There is something to tell. */
-  readonly onNews: (feed: Feed) => void;
-  /** A reader has missed something, and has to be given it from the log, once it reads again. */
-  readonly onBehind: (reader: StreamReader) => void;
-  readonly onCutOff: (reader: StreamReader) => void;
-}
-
 interface Pending {
   readonly stamp: LoggedRecord['stamp'];
   readonly position: LoggedRecord['position'];
@@ -29,49 +21,69 @@ interface Pending {
   readonly eventCount: number;
 }
 
-/** Readers who want the same. */
+/** Readers who want the same, and are told of it as it comes. */
 interface Channel {
   readonly readers: Set<StreamReader>;
   readonly pieces: Pieces;
-  /** Some of them are told what comes as it comes: for the others it is read from the log. */
-  isLive: boolean;
 }
 
-interface Delivery {
+/** What has been made for a reader, to be given to it before anything else. */
+export interface Delivery {
+  readonly feed: Feed;
   readonly reader: StreamReader;
   readonly pieces: readonly Piece[];
+  /** Where it is once it has been given them; undefined where the last of them says so. */
+  readonly after: ResumePoint | undefined;
 }
 
 const FIRST_BYTES = 64 * 1024;
 /** More than this is not held: it is in the log, and read from there. */
-const MAX_PENDING_BYTES = 512 * 1024;
+const MAX_PENDING_BYTES = 256 * 1024;
 
 export class Feed implements RecordWatcher {
   readonly tenant: Tenant;
   readonly readers = new Set<StreamReader>();
-  readonly #options: FeedOptions;
+  /** They have been written more than they read. */
+  readonly blocked = new Set<StreamReader>();
+  readonly #onNews: (feed: Feed) => void;
   /** By service, then by event type; null for those who do not ask. */
   readonly #channels = new Map<string | null, Map<EventType | null, Channel>>();
+  #liveCount = 0;
   #pending: Pending[] = [];
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #length = 0;
-  /** Since the feed began. */
   #recordedBytes = 0;
   /** The first record that was not held because it was too much. */
   #overflowedAt: number | undefined;
   /** Of the tenant's events, as of the last record that was told. */
-  #eventCount: number;
+  #eventCount = 0;
+  #isKeyRevoked = false;
 
-  constructor(tenant: Tenant, options: FeedOptions) {
+  /** @param onNews there is something to tell */
+  constructor(tenant: Tenant, onNews: (feed: Feed) => void) {
     this.tenant = tenant;
-    this.#options = options;
-    this.#eventCount = tenant.eventCount;
+    this.#onNews = onNews;
+  }
+
+  /** Since the feed began. */
+  get recordedBytes(): number {
+    return this.#recordedBytes;
+  }
+
+  /** Readers who are told what comes as it comes. */
+  get liveCount(): number {
+    return this.#liveCount;
   }
 
   applied({ stamp, position, bytes, start, end }: LoggedRecord): void {
-    if (this.#pending.length === 0) this.#options.onNews(this);
     this.#recordedBytes += end - start;
-    if (this.#overflowedAt !== undefined) return;
+    if (isOfType('revoke-key', bytes, start)) {
+      this.#isKeyRevoked = true;
+      this.#onNews(this);
+    }
+    // Who has missed something reads it from the log: where nobody is told as it comes, nothing is held.
+    if (this.#liveCount === 0 || this.#overflowedAt !== undefined) return;
+    if (this.#pending.length === 0) this.#onNews(this);
     const length = this.#length + end - start;
     if (length > MAX_PENDING_BYTES) {
       this.#overflowedAt = stamp.sequence;
@@ -94,21 +106,29 @@ export class Feed implements RecordWatcher {
     return next === undefined ? appliedSequence : next - 1;
   }
 
-  add(reader: StreamReader): void {
-    this.readers.add(reader);
+  /** From here on it is told what comes as it comes; it must have been given, or be owed, all before. */
+  goLive(reader: StreamReader): void {
+    if (reader.isLive || reader.isGone) return;
+    reader.isLive = true;
+    if (this.#liveCount === 0) this.#eventCount = this.tenant.eventCount;
+    this.#liveCount += 1;
     const { service, eventType } = reader.filter;
     let byType = this.#channels.get(service);
     if (byType === undefined) {
       byType = new Map();
       this.#channels.set(service, byType);
     }
-    const channel = byType.get(eventType) ?? { readers: new Set(), pieces: new Pieces(), isLive: false };
+    const channel = byType.get(eventType) ?? { readers: new Set(), pieces: new Pieces() };
     byType.set(eventType, channel);
     channel.readers.add(reader);
   }
 
-  remove(reader: StreamReader): void {
-    this.readers.delete(reader);
+  /** It misses what comes from here on. */
+  leaveLive(reader: StreamReader): void {
+    if (!reader.isLive) return;
+    reader.isLive = false;
+    this.#liveCount -= 1;
+    if (this.#liveCount === 0) this.#dropPending();
     const { service, eventType } = reader.filter;
     const byType = this.#channels.get(service);
     const channel = byType?.get(eventType);
@@ -117,28 +137,34 @@ export class Feed implements RecordWatcher {
     if (byType?.size === 0) this.#channels.delete(service);
   }
 
-  /** Tells what has come: makes it into messages at once, then gives it to one reader a step. */
-  *flush(options: MessageOptions): Generator<void, void> {
+  /** Makes what has come into messages, for those who are told as it comes. */
+  flush(options: MessageOptions): readonly Delivery[] {
+    this.#makeMessages(options);
     const overflowedAt = this.#overflowedAt;
-    const deliveries = this.#makeDeliveries(options);
-    yield;
-    for (const { reader, pieces } of deliveries) {
-      reader.isOwed = false;
-      if (reader.isGone) continue;
-      if (!reader.give(pieces, options.nowMs)) reader.isLive = false;
-      else if (overflowedAt !== undefined) reader.point = { sequence: overflowedAt, taken: 0 };
-      if (!reader.isLive) this.#options.onBehind(reader);
-      yield;
+    const after = overflowedAt === undefined ? undefined : { sequence: overflowedAt, taken: 0 };
+    const deliveries: Delivery[] = [];
+    for (const byType of this.#channels.values()) {
+      for (const channel of byType.values()) {
+        const pieces = channel.pieces.take();
+        if (pieces.length === 0 && after === undefined) continue;
+        for (const reader of channel.readers) deliveries.push({ feed: this, reader, pieces, after });
+      }
     }
-    for (const reader of this.readers) {
-      if (reader.missesTooMuch(this.#recordedBytes)) this.#options.onCutOff(reader);
-    }
+    this.#dropPending();
+    // What was too much to be held is not in the pieces: after them, it is read from the log.
+    if (after !== undefined) for (const { reader } of deliveries) this.leaveLive(reader);
+    return deliveries;
   }
 
-  #makeDeliveries(options: MessageOptions): readonly Delivery[] {
-    for (const channel of this.#everyChannel())
-      channel.isLive = [...channel.readers].some(({ isLive }) => isLive);
-    let targets: Channel[] = [];
+  /** Those who were let in with a key that is good no more, where one has been revoked since it was asked before. */
+  revoked(): readonly StreamReader[] {
+    if (!this.#isKeyRevoked) return [];
+    this.#isKeyRevoked = false;
+    return [...this.readers].filter(({ key }) => this.tenant.keys.get(key.id)?.revokedAtMs !== null);
+  }
+
+  #makeMessages(options: MessageOptions): void {
+    let targets: readonly Channel[] = [];
     const sink = {
       wants: (traits: Traits) => {
         targets = this.#channelsOf(traits);
@@ -152,50 +178,25 @@ export class Feed implements RecordWatcher {
       const record = { stamp, position, bytes: this.#bytes, start, end };
       tell(this.tenant, record, this.#eventCount + 1, 0, sink, options);
       this.#eventCount = eventCount;
-      if (isOfType('revoke-key', record.bytes, start)) this.#endRevoked();
-    }
-    this.#pending = [];
-    this.#length = 0;
-    const isOverflowed = this.#overflowedAt !== undefined;
-    this.#overflowedAt = undefined;
-    if (isOverflowed) this.#eventCount = this.tenant.eventCount;
-    const deliveries: Delivery[] = [];
-    for (const channel of this.#everyChannel()) {
-      const pieces = channel.pieces.take();
-      if (pieces.length === 0 && !isOverflowed) continue;
-      for (const reader of channel.readers) {
-        if (!reader.isLive) continue;
-        reader.isOwed = true;
-        // What was too much to be held is not in the pieces: after them, it is read from the log.
-        if (isOverflowed) reader.isLive = false;
-        deliveries.push({ reader, pieces });
-      }
-    }
-    return deliveries;
-  }
-
-  /** Whoever was let in with a key that is good no more. */
-  #endRevoked(): void {
-    for (const reader of this.readers) {
-      if (this.tenant.keys.get(reader.key.id)?.revokedAtMs === null) continue;
-      this.#options.onCutOff(reader);
     }
   }
 
-  #channelsOf({ service, eventType }: Traits): Channel[] {
+  #channelsOf({ service, eventType }: Traits): readonly Channel[] {
     const found: Channel[] = [];
     const look = (byType: Map<EventType | null, Channel> | undefined) => {
       const any = byType?.get(null);
-      if (any?.isLive) found.push(any);
+      if (any !== undefined) found.push(any);
       const ofType = eventType === null ? undefined : byType?.get(eventType);
-      if (ofType?.isLive) found.push(ofType);
+      if (ofType !== undefined) found.push(ofType);
     };
     look(this.#channels.get(null));
     if (service !== null) look(this.#channels.get(service));
     return found;
   }
 
-  *#everyChannel(): Iterable<Channel> {
-    for (const byType of this.#channels.values()) yield* byType.values();
+  #dropPending(): void {
+    this.#pending = [];
+    this.#length = 0;
+    this.#overflowedAt = undefined;
   }
 }

@@ -1,22 +1,24 @@
 /**
  * The hub: all who look on. What is applied is told a moment later, together with what came in that moment; whoever
- * has missed something is given it from the log, a little at a time. Both take short turns, and rest several times as
- * long: whoever looks on must not keep those who report from reporting.
+ * has missed something is given it from the log, a little at a time. Where more comes than can be told in the time that
+ * readers get, all of them read it from the log, and are as late as it takes; nobody misses anything.
  */
 import type { Pipeline } from '../commands/pipeline.ts';
 import type { State } from '../commands/state.ts';
 import type { TenantId } from '../domain/ids.ts';
 import type { ApiKey } from '../domain/key.ts';
-import { type Rejection, unavailable } from '../domain/rejection.ts';
+import { type Rejection, rateLimited, unavailable } from '../domain/rejection.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import type { LogWalk } from '../log/walk.ts';
-import { CatchUp } from './catch-up.ts';
-import { Feed } from './feed.ts';
+import { CatchUps } from './catch-up.ts';
+import { type Delivery, Feed } from './feed.ts';
 import type { StreamFilter } from './filter.ts';
+import { Heartbeats } from './heartbeats.ts';
 import { textOf } from './messages.ts';
-import { type ReaderSocket, StreamReader } from './reader.ts';
+import { type Connection, type Moment, type ReaderSocket, StreamReader } from './reader.ts';
 import { formatPoint, type ResumePoint } from './resume-point.ts';
+import { Turns, type TurnsOptions } from './turns.ts';
 
 export interface HubOptions {
   readonly state: State;
@@ -26,8 +28,11 @@ export interface HubOptions {
   readonly time: Pick<Clock, 'now'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly scheduler: Scheduler;
+  readonly busyShare: TurnsOptions['busyShare'];
   readonly agentStaleAfterMs: number;
   readonly maxStreams: number;
+  /** Of one tenant. */
+  readonly maxStreamsTenant: number;
   /** What a reader was to be told could not be told: it is cut off, and may come back. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -39,53 +44,59 @@ export interface StreamRequest {
   readonly from: ResumePoint | null;
 }
 
-/** What the connection of a reader tells of. */
-export interface Connection {
-  drained(): void;
-  gone(): void;
+export interface StreamCounts {
+  readonly open: number;
+  /** Of those that are open: they are given what they missed, or do not read. */
+  readonly behind: number;
+  /** Since the process began. */
+  readonly opened: number;
+  readonly cutOff: number;
 }
 
 /** What is applied within it goes out together. */
 const GATHER_MS = 50;
-/** How long a turn takes, but for its last step. */
-const TURN_MS = 2;
-/**
- * A turn is followed by so many times its length without one. Catching up is over some time, and takes more until then:
- * after a restart all come back at once, and want to know.
- */
-const REST_AFTER_TELLING = 10;
-const REST_AFTER_CATCHING_UP = 3;
-const SECOND_MS = 1000;
-/** Every reader hears something so often, so that no proxy takes it for dead. */
-const HEARTBEAT_SECONDS = 15;
 /** How long a reader that is cut off waits before it comes back. */
 const RETRY_MS = 1000;
 
+const TOO_MANY_OF_TENANT = rateLimited('too many streams of this account are open; close some');
 const TOO_MANY = unavailable('too many streams are open; try again later');
 const STOPPED = unavailable('the server is shutting down');
 
 export class StreamHub {
   readonly #options: HubOptions;
   readonly #feeds = new Map<TenantId, Feed>();
+  readonly #turns: Turns;
+  readonly #catchUps: CatchUps;
+  /** There is something to tell. */
   readonly #news = new Set<Feed>();
-  #telling: { readonly feed: Feed; readonly steps: Generator<void, void> } | undefined;
-  readonly #catchUps = new Map<StreamReader, CatchUp>();
-  /** By the second of the heartbeat's round in which they hear of us. */
-  readonly #rounds = Array.from({ length: HEARTBEAT_SECONDS }, () => new Set<StreamReader>());
-  #opened = 0;
+  /** What has been made, and for whom: all of it is given before anything else is made. */
+  #deliveries: readonly Delivery[] = [];
+  #given = 0;
+  readonly #heartbeats: Heartbeats;
+  /** Streams that are open. */
   #count = 0;
-  #isArmed = false;
-  #isSweeping = false;
-  #second = 0;
+  #opened = 0;
+  #cutOff = 0;
   #stopped = false;
 
   constructor(options: HubOptions) {
+    const { clock, scheduler, busyShare, walk } = options;
     this.#options = options;
+    this.#turns = new Turns({ clock, scheduler, busyShare, step: () => this.#step() });
+    this.#catchUps = new CatchUps(walk);
+    this.#heartbeats = new Heartbeats(scheduler, (readers) => this.#beat(readers));
   }
 
-  /** Why no stream can be opened just now. */
-  refusal(): Rejection | undefined {
+  get counts(): StreamCounts {
+    const live = [...this.#feeds.values()].reduce((sum, { liveCount }) => sum + liveCount, 0);
+    return { open: this.#count, behind: this.#count - live, opened: this.#opened, cutOff: this.#cutOff };
+  }
+
+  /** Why a key can open no stream just now. */
+  refusal({ tenantId }: ApiKey): Rejection | undefined {
     if (this.#stopped) return STOPPED;
+    const ofTenant = this.#feeds.get(tenantId)?.readers.size ?? 0;
+    if (ofTenant >= this.#options.maxStreamsTenant) return TOO_MANY_OF_TENANT;
     return this.#count >= this.#options.maxStreams ? TOO_MANY : undefined;
   }
 
@@ -95,23 +106,22 @@ export class StreamHub {
     const reader = new StreamReader(key, filter, from ?? { sequence: told + 1, taken: 0 }, socket);
     this.#count += 1;
     this.#opened += 1;
-    this.#roundOf(this.#opened).add(reader);
-    const round = this.#roundOf(this.#opened);
-    feed.add(reader);
-    if (!this.#isSweeping) this.#sweepLater();
-    this.#write(reader, `retry: ${RETRY_MS}\nid: ${formatPoint(reader.point)}\n\n`);
+    feed.readers.add(reader);
+    const stopBeating = this.#heartbeats.add(reader);
+    this.#write(feed, reader, `retry: ${RETRY_MS}\nid: ${formatPoint(reader.point)}\n\n`);
     const { sequence } = reader.point;
-    if (sequence === told + 1 && reader.point.taken === 0) reader.isLive = true;
+    if (sequence === told + 1 && reader.point.taken === 0) feed.goLive(reader);
     else if (sequence > told) this.#reset(feed, reader, 'the server does not know that far');
     else this.#behind(feed, reader);
     return {
       drained: () => {
         reader.drained();
+        feed.blocked.delete(reader);
         if (!reader.isLive) this.#behind(feed, reader);
       },
       gone: () => {
         reader.isGone = true;
-        round.delete(reader);
+        stopBeating();
         this.#forget(feed, reader);
       },
     };
@@ -120,13 +130,13 @@ export class StreamHub {
   /** Ends all streams; none can be opened any more. */
   stop(): void {
     this.#stopped = true;
+    this.#turns.stop();
     for (const feed of [...this.#feeds.values()]) {
       for (const reader of [...feed.readers]) {
         reader.end();
         this.#forget(feed, reader);
       }
     }
-    for (const round of this.#rounds) round.clear();
   }
 
   #feedOf(tenantId: TenantId): Feed {
@@ -134,13 +144,9 @@ export class StreamHub {
     if (known !== undefined) return known;
     const tenant = this.#options.state.tenants.get(tenantId);
     if (tenant === undefined) throw new Error(`no tenant ${tenantId}, though a key is of it`);
-    const feed: Feed = new Feed(tenant, {
-      onNews: () => {
-        this.#news.add(feed);
-        this.#arm(GATHER_MS);
-      },
-      onBehind: (reader) => this.#behind(feed, reader),
-      onCutOff: (reader) => reader.cutOff(),
+    const feed = new Feed(tenant, (withNews) => {
+      this.#news.add(withNews);
+      this.#turns.arm(GATHER_MS);
     });
     this.#feeds.set(tenantId, feed);
     tenant.watcher = feed;
@@ -151,101 +157,105 @@ export class StreamHub {
     return feed.toldThrough(this.#options.pipeline.appliedSequence);
   }
 
-  #roundOf(number: number): Set<StreamReader> {
-    const round = this.#rounds[number % HEARTBEAT_SECONDS];
-    if (round === undefined) throw new Error('a round for every second');
-    return round;
-  }
-
+  /** It has missed something, and is to be given it from the log, once it reads again. */
   #behind(feed: Feed, reader: StreamReader): void {
-    if (reader.isBlocked || reader.isOwed || reader.isGone || this.#catchUps.has(reader)) return;
-    this.#catchUps.set(reader, new CatchUp(reader, feed, this.#options.walk));
-    this.#arm(0);
+    if (reader.isBlocked || reader.isOwed || reader.isGone) return;
+    this.#catchUps.join(reader, feed);
+    this.#turns.arm(0);
   }
 
-  #arm(delayMs: number): void {
-    if (this.#isArmed || this.#stopped) return;
-    this.#isArmed = true;
-    this.#options.scheduler.after(delayMs, () => {
-      this.#isArmed = false;
-      this.#turn();
-    });
+  /** One step of what is to be done; false where nothing is left. */
+  #step(): boolean {
+    const delivery = this.#deliveries[this.#given];
+    const [feed] = this.#news;
+    if (delivery !== undefined) this.#give(delivery);
+    else if (feed !== undefined) this.#flush(feed);
+    else this.#readNext();
+    return this.#given < this.#deliveries.length || this.#news.size > 0 || this.#catchUps.size > 0;
   }
 
-  #turn(): void {
-    if (this.#stopped) return;
-    const { clock } = this.#options;
-    const startMs = clock.monotonic();
-    let nowMs = startMs;
-    let restMs = 0;
-    do {
-      const sinceMs = nowMs;
-      const told = this.#tellNext();
-      if (!told) this.#catchUpNext();
-      nowMs = clock.monotonic();
-      restMs += (nowMs - sinceMs) * (told ? REST_AFTER_TELLING : REST_AFTER_CATCHING_UP);
-    } while (this.#hasWork && nowMs - startMs < TURN_MS);
-    if (this.#hasWork) this.#arm(restMs);
-    else if (restMs > GATHER_MS) this.#arm(restMs);
+  #give({ feed, reader, pieces, after }: Delivery): void {
+    this.#given += 1;
+    reader.isOwed = false;
+    if (reader.isGone) return;
+    const hasTakenAll = reader.give(pieces, this.#momentOf(feed));
+    if (!hasTakenAll) feed.leaveLive(reader);
+    else if (after !== undefined) reader.point = after;
+    if (reader.isBlocked) feed.blocked.add(reader);
+    if (!reader.isLive) this.#behind(feed, reader);
   }
 
-  get #hasWork(): boolean {
-    return this.#telling !== undefined || this.#news.size > 0 || this.#catchUps.size > 0;
-  }
-
-  /** One step of telling what has come; false where there is nothing to tell. */
-  #tellNext(): boolean {
-    if (this.#telling === undefined) {
-      const [feed] = this.#news;
-      if (feed === undefined) return false;
-      this.#news.delete(feed);
-      this.#telling = { feed, steps: feed.flush(this.#messageOptions()) };
-    }
-    const { feed, steps } = this.#telling;
+  #flush(feed: Feed): void {
+    this.#news.delete(feed);
+    for (const reader of feed.revoked()) this.#cut(reader);
     try {
-      if (steps.next().done) this.#telling = undefined;
+      this.#toGive(feed.flush(this.#messageOptions()));
     } catch (error) {
       // Nobody may go on as though it had been told.
-      this.#telling = undefined;
       this.#options.onTrouble(error);
-      for (const reader of [...feed.readers]) reader.cutOff();
+      for (const reader of [...feed.readers]) this.#cut(reader);
     }
-    return true;
+    this.#cutOffBlocked(feed);
   }
 
-  /** One step for the reader that has waited longest. */
-  #catchUpNext(): void {
-    const [next] = this.#catchUps;
+  #toGive(deliveries: readonly Delivery[]): void {
+    for (const { reader } of deliveries) reader.isOwed = true;
+    this.#deliveries = deliveries;
+    this.#given = 0;
+  }
+
+  /** Reads the next chunk of those that have waited longest. */
+  #readNext(): void {
+    const next = this.#catchUps.take();
     if (next === undefined) return;
-    const [reader, catchUp] = next;
-    this.#catchUps.delete(reader);
-    const feed = this.#feedOf(reader.key.tenantId);
-    let result: ReturnType<CatchUp['step']>;
+    const { catchUp, readers } = next;
+    const { feed } = catchUp;
+    let chunk: ReturnType<typeof catchUp.read>;
     try {
-      result = catchUp.step(this.#toldThrough(feed), this.#messageOptions());
+      chunk = catchUp.read(this.#toldThrough(feed), this.#messageOptions());
     } catch (error) {
       this.#options.onTrouble(error);
       catchUp.close();
-      return reader.cutOff();
-    }
-    if (result === 'more' && !reader.isBlocked) {
-      this.#catchUps.set(reader, catchUp);
+      for (const reader of readers) this.#cut(reader);
       return;
     }
-    catchUp.close();
-    if (result === 'lost') this.#reset(feed, reader, 'what came after that id is not kept any more');
-    else if (result === 'done') reader.isLive = true;
+    if (chunk.type === 'lost') {
+      catchUp.close();
+      for (const reader of readers) this.#reset(feed, reader, 'what came after that id is not kept any more');
+      return;
+    }
+    const { pieces, after, isThere } = chunk;
+    if (isThere) for (const reader of readers) feed.goLive(reader);
+    if (isThere) catchUp.close();
+    else this.#catchUps.goOn(catchUp);
+    this.#toGive(readers.map((reader) => ({ feed, reader, pieces, after })));
   }
 
   /** It cannot be given what it missed: it is to load everything anew, and is told what comes from here on. */
   #reset(feed: Feed, reader: StreamReader, reason: string): void {
     reader.point = { sequence: this.#toldThrough(feed) + 1, taken: 0 };
-    reader.isLive = true;
-    this.#write(reader, textOf('reset', reader.point, JSON.stringify({ reason })));
+    feed.goLive(reader);
+    this.#write(feed, reader, textOf('reset', reader.point, JSON.stringify({ reason })));
   }
 
-  #write(reader: StreamReader, text: string): void {
-    reader.write(Buffer.from(text), this.#options.clock.monotonic());
+  #write(feed: Feed, reader: StreamReader, text: string): void {
+    reader.write(Buffer.from(text), this.#momentOf(feed));
+    if (reader.isBlocked) feed.blocked.add(reader);
+  }
+
+  /** Who does not read is not waited for: it comes back to where it was. */
+  #cutOffBlocked(feed: Feed): void {
+    const moment = this.#momentOf(feed);
+    for (const reader of [...feed.blocked]) if (reader.isTooSlow(moment)) this.#cut(reader);
+  }
+
+  #cut(reader: StreamReader): void {
+    this.#cutOff += 1;
+    reader.cutOff();
+  }
+
+  #momentOf({ recordedBytes }: Feed): Moment {
+    return { nowMs: this.#options.clock.monotonic(), recordedBytes };
   }
 
   #messageOptions() {
@@ -256,34 +266,29 @@ export class StreamHub {
   #forget(feed: Feed, reader: StreamReader): void {
     if (!feed.readers.has(reader)) return;
     this.#count -= 1;
-    feed.remove(reader);
-    this.#catchUps.get(reader)?.close();
-    this.#catchUps.delete(reader);
+    feed.readers.delete(reader);
+    feed.blocked.delete(reader);
+    feed.leaveLive(reader);
+    this.#catchUps.leave(reader);
     if (feed.readers.size > 0) return;
     this.#feeds.delete(feed.tenant.id);
     this.#news.delete(feed);
+    this.#catchUps.end(feed);
     feed.tenant.watcher = undefined;
   }
 
-  #sweepLater(): void {
-    this.#isSweeping = this.#count > 0 && !this.#stopped;
-    if (this.#isSweeping) this.#options.scheduler.after(SECOND_MS, () => this.#sweep());
-  }
-
   /** Says that we are there, and how far everybody has come who has been told all. */
-  #sweep(): void {
-    this.#second += 1;
-    const nowMs = this.#options.clock.monotonic();
-    for (const reader of this.#roundOf(this.#second)) {
-      if (reader.hangs(nowMs)) reader.cutOff();
-      else if (reader.isBlocked) continue;
-      else if (!reader.isLive || reader.isOwed) this.#write(reader, ':\n\n');
+  #beat(readers: Iterable<StreamReader>): void {
+    if (this.#stopped) return;
+    for (const feed of [...this.#feeds.values()]) this.#cutOffBlocked(feed);
+    for (const reader of readers) {
+      if (reader.isBlocked || reader.isGone) continue;
+      const feed = this.#feedOf(reader.key.tenantId);
+      if (!reader.isLive || reader.isOwed) this.#write(feed, reader, ':\n\n');
       else {
-        const feed = this.#feedOf(reader.key.tenantId);
         reader.point = { sequence: this.#toldThrough(feed) + 1, taken: 0 };
-        this.#write(reader, `:\nid: ${formatPoint(reader.point)}\n\n`);
+        this.#write(feed, reader, `:\nid: ${formatPoint(reader.point)}\n\n`);
       }
     }
-    this.#sweepLater();
   }
 }

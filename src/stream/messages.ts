@@ -4,7 +4,7 @@
  *   event        an event was recorded; each of a batch has a message of its own
  *   agent        an agent was registered, or is not heard of any more
  *   heartbeat    an agent was heard of without an event
- *   alert        an alert fired, was resolved, or was held against the events once more
+ *   alert        an alert fired, was resolved, or was held against the events once more; with the notes that tell of it
  *   delivery     an attempt to tell another tool began or ended
  *   integration  an integration was made, changed or deleted; what it is now is to be read, its secrets are not here
  *
@@ -19,7 +19,7 @@ import { type EventCursor, readDetails } from '../events/cursor.ts';
 import { decodeCommand, eventsIn } from '../log/command-codec.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import { type AgentViewOptions, agentDetail } from '../queries/agents.ts';
-import { alertJson, deliveryJson, serviceNameOf } from '../queries/alerts.ts';
+import { alertDetail, deliveryJson, serviceNameOf } from '../queries/alerts.ts';
 import { isoTime } from '../queries/json.ts';
 import type { Traits } from './filter.ts';
 import { formatPoint, type ResumePoint } from './resume-point.ts';
@@ -132,7 +132,7 @@ function agentData(
 }
 
 function alertMessage(tenant: Tenant, change: AlertChange['type'] | 'correlated', alert: Alert): Message {
-  const data = { change, ...alertJson(tenant.id, alert) };
+  const data = { change, ...alertDetail(tenant, alert) };
   return { name: 'alert', data, service: serviceNameOf(alert.match), eventType: null };
 }
 

@@ -67,7 +67,8 @@ export class Arena {
   readonly #options: ArenaOptions;
   readonly #chunks: (Chunk | undefined)[] = [];
   readonly #freeNumbers: number[] = [];
-  readonly #open = new Map<number, Chunk>();
+  /** By class. */
+  readonly #open: (Chunk | undefined)[] = [];
   readonly #slabs = new Slabs(CHUNK_BYTES);
   /** Chunks that have memory. */
   chunkCount = 0;
@@ -123,7 +124,7 @@ export class Arena {
     const chunk = this.#chunkOf(ref);
     chunk.held -= 1;
     if (chunk.memory === undefined) this.stale -= 1;
-    if (chunk.held > 0 || this.#open.get(chunk.ttlClass) === chunk) return;
+    if (chunk.held > 0 || this.#open[chunk.ttlClass] === chunk) return;
     if (chunk.memory !== undefined) {
       this.#giveBack(chunk);
       this.#options.onFreed(chunk);
@@ -133,19 +134,19 @@ export class Arena {
 
   /** Gives back the memory of a chunk whose events have all expired. */
   expire(chunk: Chunk): void {
-    if (this.#open.get(chunk.ttlClass) === chunk) this.#open.delete(chunk.ttlClass);
+    if (this.#open[chunk.ttlClass] === chunk) this.#open[chunk.ttlClass] = undefined;
     this.#giveBack(chunk);
     this.stale += chunk.held;
     if (chunk.held === 0) this.#forget(chunk);
   }
 
   #roomFor(ttlMs: number, expiresAtMs: number, words: number): Chunk {
-    const ttlClass = Math.floor(8 * Math.log2(ttlMs));
-    const open = this.#open.get(ttlClass);
+    const ttlClass = Math.floor(8 * Math.log2(Math.max(1, ttlMs)));
+    const open = this.#open[ttlClass];
     if (open !== undefined) {
       const spreadMs = Math.max(LEAST_SPREAD_MS, ttlMs * SPREAD);
       if (open.usedWords + words <= CHUNK_WORDS && expiresAtMs <= open.firstExpiryMs + spreadMs) return open;
-      this.#open.delete(ttlClass);
+      this.#open[ttlClass] = undefined;
       if (open.held === 0) {
         this.#giveBack(open);
         this.#options.onFreed(open);
@@ -166,7 +167,7 @@ export class Arena {
     };
     this.#chunks[chunk.number] = chunk;
     this.chunkCount += 1;
-    this.#open.set(ttlClass, chunk);
+    this.#open[ttlClass] = chunk;
     this.#options.onOpened(chunk);
     return chunk;
   }

@@ -42,7 +42,8 @@ export interface HistoryPage {
 export interface NewHistoryEntry extends HistoryEntry {
   readonly service: string;
   readonly vendor: string;
-  readonly eventType: EventType;
+  /** Its place among the event types. */
+  readonly type: number;
 }
 
 /** Entries that a new block has let go of, at most: more than it takes, so that a history at rest comes down. */
@@ -76,7 +77,7 @@ export class AgentHistory {
       index,
       service: this.#services.add(event.service),
       vendor: this.#vendors.add(event.vendor),
-      type: EVENT_TYPES.indexOf(event.eventType),
+      type: event.type,
     };
     const last = this.#blocks.at(-1);
     if (last === undefined || !this.#memory.append(last, entry)) {
@@ -115,7 +116,7 @@ export class AgentHistory {
           ...entryOf(entry),
           service: this.#services.nameOf(entry.service),
           vendor: this.#vendors.nameOf(entry.vendor),
-          eventType: EVENT_TYPES[entry.type] ?? EVENT_TYPES[0],
+          type: entry.type,
         };
       }
     }

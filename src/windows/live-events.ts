@@ -21,7 +21,8 @@ export interface ChunkTimers<Handle> {
 }
 
 export interface NewEvent {
-  readonly eventType: EventType;
+  /** Its place among the event types. */
+  readonly type: number;
   readonly ttlSeconds: number;
   readonly timestampMs: number;
   readonly receivedAtMs: number;
@@ -126,7 +127,7 @@ export class LiveEvents<Handle> {
   ): void {
     this.#lists.append(window, {
       ref: this.#arena.add(event, ttlMs, expiresAtMs),
-      type: EVENT_TYPES.indexOf(event.eventType),
+      type: event.type,
       detailsBytes: event.detailsEnd - event.detailsStart,
       expiresAtMs,
     });

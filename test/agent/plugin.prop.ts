@@ -36,7 +36,7 @@ function expectValid(event: AgentEvent): void {
   expect(event.confidence).toBeGreaterThan(0);
   expect(event.confidence).toBeLessThanOrEqual(1);
   expect(Number.isInteger(event.ttl_seconds) && event.ttl_seconds > 0).toBe(true);
-  if (event.timestamp !== undefined) expect(new Date(event.timestamp).toISOString()).toBe(event.timestamp);
+  if (event.timestamp != null) expect(new Date(event.timestamp).toISOString()).toBe(event.timestamp);
   for (const value of Object.values(event)) expect(String(value).isWellFormed()).toBe(true);
   expect(Object.values(event)).not.toContain(undefined);
 }

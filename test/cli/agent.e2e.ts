@@ -39,7 +39,7 @@ describe('foreshock agent --plugin postgresql', () => {
     expect(code).toBe(0);
 
     const found = (await reader.listServices()).find(({ name }) => name === service);
-    const window = await reader.getServiceContext(found?.id ?? '');
+    const window = await reader.showServiceContext(found?.id ?? '');
     expect(window.restart_events[0]).toMatchObject({
       vendor: 'postgresql',
       old_value: 'shut down',
@@ -59,7 +59,7 @@ describe('foreshock agent --plugin postgresql', () => {
   it('is seen, with its events, by the one who reads', async () => {
     const [agent] = await reader.listAgents();
     expect(agent).toMatchObject({ status: 'live', agent_version: '0.1.0', events_last_hour: 60 });
-    const page = await reader.getAgent(agent?.id ?? '', { event_type: 'restart', per_page: 50 });
+    const page = await reader.showAgent(agent?.id ?? '', { event_type: 'restart', per_page: 50 });
     expect(page).toMatchObject({ total: 15, total_pages: 1, filter_vendors: ['postgresql'] });
   });
 

@@ -18,7 +18,7 @@ function examplesOf(command: Command): string[][] {
     .map((line) => {
       const plain = line
         .replace(/ +# .*/, '')
-        .replace(/ \|.*/, '')
+        .replace(/ [|>].*/, '')
         .replaceAll(/\$\(.*?\)/g, 'x')
         .trim();
       const [, variables = '', words = ''] = /^((?:[A-Z_]+=\S+ )*)foreshock ?(.*)$/.exec(plain) ?? [];
@@ -49,7 +49,7 @@ describe.each(commands)('$name', ({ command }) => {
     const [words = []] = examplesOf(command);
     if (command.commands.length > 0)
       return expect(parse([...words.slice(0, 1), '--hlep'])).toContain('--help');
-    const flag = command.options.map(({ long }) => long ?? '').find((long) => long.length > 6) ?? '';
+    const flag = command.options.map(({ long }) => long ?? '').find((long) => long.length > 6) ?? '--help';
     expect(parse([...words, `${flag.slice(0, -2)}${flag.at(-1)}`])).toContain(`Did you mean ${flag}?`);
   });
 

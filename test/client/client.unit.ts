@@ -1,8 +1,18 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { mkdtempSync } from 'node:fs';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ClientOptions, ForeshockClient } from '../../src/client/client.ts';
 import { ForeshockError } from '../../src/client/error.ts';
+import type { Fetch } from '../../src/client/transport.ts';
 import type { EventBody } from '../../src/client/wire.ts';
 
 const API_KEY = 'fsk_ing_0123456789abcdef';
@@ -89,9 +99,9 @@ describe('the calls', () => {
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ hostname: 'db1', version: '1.2.3' });
   });
 
-  test('sendEvent posts the event with its idempotency key', async () => {
+  test('recordEvent posts the event with its idempotency key', async () => {
     const { client, seen } = await connected([say(201)]);
-    await client.sendEvent(EVENT, { idempotencyKey: 'once' });
+    await client.recordEvent(EVENT, { idempotencyKey: 'once' });
     expect(seen[0]).toMatchObject({ method: 'POST', url: '/v1/events' });
     expect(seen[0]?.headers['idempotency-key']).toBe('once');
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual(EVENT);
@@ -142,15 +152,44 @@ describe('the calls', () => {
       say(200, context),
     ]);
     expect(await client.listAgents()).toMatchObject([{ events_last_hour: 3 }]);
-    expect(await client.getAgent('0a1b', { per_page: 20, page: 2, event_type: 'deploy' })).toEqual(page);
+    expect(await client.showAgent('0a1b', { per_page: 20, page: 2, event_type: 'deploy' })).toEqual(page);
     expect(await client.listServices()).toEqual([service]);
-    expect(await client.getServiceContext('s1')).toEqual(context);
+    expect(await client.showServiceContext('s1')).toEqual(context);
     expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'GET /v1/agents',
       'GET /v1/agents/0a1b?per_page=20&page=2&event_type=deploy',
       'GET /v1/services',
       'GET /v1/services/s1/context',
     ]);
+  });
+});
+
+describe('where it runs', () => {
+  test('goes over a unix socket, with a fetch that does', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'foreshock-client-')), 'socket');
+    const behind = createServer((_, response) => response.end('{"status":"alive"}'));
+    server = behind;
+    await new Promise<void>((resolve) => behind.listen(path, resolve));
+    const overSocket: Fetch = (url, { method = 'GET' }) =>
+      new Promise((resolve, reject) => {
+        const { pathname } = new URL(url);
+        const sent = httpRequest({ socketPath: path, path: pathname, method }, async (answer) => {
+          let text = '';
+          for await (const chunk of answer) text += String(chunk);
+          resolve(new Response(text, { status: answer.statusCode ?? 0 }));
+        });
+        sent.once('error', reject).end();
+      });
+    const client = new ForeshockClient({ baseUrl: 'http://foreshock', fetch: overSocket });
+    expect(await client.showHealth()).toEqual({ status: 'alive' });
+  });
+
+  test('without a key, sends none', async () => {
+    const { client, seen } = await connected([say(200, { status: 'alive' })]);
+    await client.showHealth();
+    expect(seen[0]?.headers.authorization).toBe(`Bearer ${API_KEY}`);
+    await new ForeshockClient({ baseUrl: `http://${seen[0]?.headers.host}` }).showHealth();
+    expect(seen[1]?.headers.authorization).toBeUndefined();
   });
 });
 
@@ -162,7 +201,7 @@ describe('retries', () => {
     ['502 of a proxy', say(502)],
   ])('%s is tried again, with the same idempotency key', async (_, answer) => {
     const { client, seen, waits } = await connected([answer, answer, say(201)]);
-    await client.sendEvent(EVENT, { idempotencyKey: 'once' });
+    await client.recordEvent(EVENT, { idempotencyKey: 'once' });
     expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual(['once', 'once', 'once']);
     expect(waits).toEqual([125, 250]);
   });
@@ -171,7 +210,7 @@ describe('retries', () => {
     const { client, seen, waits } = await connected([say(503, 'starting')], {
       retry: { attempts: 6, baseMs: 100, maxMs: 700 },
     });
-    expect(await errorOf(client.sendEvent(EVENT))).toMatchObject({ status: 503, detail: 'starting' });
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({ status: 503, detail: 'starting' });
     expect(seen).toHaveLength(6);
     expect(waits).toEqual([50, 100, 200, 350, 350]);
   });
@@ -184,19 +223,19 @@ describe('retries', () => {
     ],
   ])('Retry-After in %s is the least wait', async (_, headers) => {
     const { client, waits } = await connected([say(429, '', headers), say(201)]);
-    await client.sendEvent(EVENT);
+    await client.recordEvent(EVENT);
     expect(waits).toEqual([7125]);
   });
 
   test('a Retry-After beyond the longest wait is handed to the caller', async () => {
     const { client, seen, waits } = await connected([say(503, '', { 'Retry-After': '3600' })]);
-    expect(await errorOf(client.sendEvent(EVENT))).toMatchObject({ retryAfterMs: 3_600_000 });
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({ retryAfterMs: 3_600_000 });
     expect([seen.length, waits.length]).toEqual([1, 0]);
   });
 
   test.each([400, 401, 403, 404, 409, 500])('%s is not tried again', async (status) => {
     const { client, seen } = await connected([say(status, 'no')]);
-    expect(await errorOf(client.sendEvent(EVENT))).toMatchObject({
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({
       status,
       detail: 'no',
       message: `POST /v1/events: ${status} no`,
@@ -206,21 +245,109 @@ describe('retries', () => {
 
   test('an answer that does not come in time is tried again', async () => {
     const { client, seen } = await connected([() => {}, say(201)], { timeoutMs: 50 });
-    await client.sendEvent(EVENT);
+    await client.recordEvent(EVENT);
     expect(seen).toHaveLength(2);
   });
 
   test('an aborted call ends at once with the reason of its signal', async () => {
     const stop = new AbortController();
     const { client, seen } = await connected([() => stop.abort(new Error('enough'))]);
-    expect(await errorOf(client.sendEvent(EVENT, { signal: stop.signal }))).toMatchObject({
+    expect(await errorOf(client.recordEvent(EVENT, { signal: stop.signal }))).toMatchObject({
       message: 'enough',
     });
     expect(seen).toHaveLength(1);
   });
 });
 
+describe('time limits', () => {
+  /** A clock that only waits move. */
+  function fakeTime() {
+    let nowMs = 0;
+    const sleep = async (ms: number) => {
+      nowMs += ms;
+    };
+    return { sleep, now: () => nowMs, random: () => 1, baseMs: 100, maxMs: 100, attempts: 1000 };
+  }
+
+  test('a call ends before a wait that would outlast its deadline', async () => {
+    const { client, seen } = await connected([say(503, 'starting')], { retry: fakeTime(), deadlineMs: 1000 });
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({ status: 503, attempts: 10 });
+    expect(seen).toHaveLength(10);
+    expect(await errorOf(client.recordEvent(EVENT, { deadlineMs: 250 }))).toMatchObject({ attempts: 3 });
+  });
+
+  test('a call may have limits of its own', async () => {
+    const { client, seen } = await connected([() => {}]);
+    const limits = { timeoutMs: 20, retry: { attempts: 2 } };
+    expect(await errorOf(client.showHealth(limits))).toMatchObject({
+      kind: 'timeout',
+      status: null,
+      attempts: 2,
+      retryable: true,
+    });
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe('what must not be done twice', () => {
+  const create = (client: ForeshockClient) =>
+    client.createIntegration({ type: 'pagerduty', direction: 'inbound' });
+
+  test.each([
+    ['a lost answer', hangUp],
+    ['503', say(503)],
+  ])('is not sent again after %s', async (_, answer) => {
+    const { client, seen } = await connected([answer]);
+    expect(await errorOf(create(client))).toBeInstanceOf(ForeshockError);
+    expect(await errorOf(client.rotateToken('i'))).toBeInstanceOf(ForeshockError);
+    expect(seen).toHaveLength(2);
+  });
+
+  test('is sent again after 429, which says that nothing was done', async () => {
+    const made = { id: 'i', type: 'pagerduty', webhook_url: 'u' };
+    const { client } = await connected([say(429), say(201, made)]);
+    expect(await create(client)).toEqual(made);
+  });
+
+  test('what is deleted is deleted, though the answer that said so was lost', async () => {
+    const gone = [hangUp, say(404, 'not found')];
+    const { client } = await connected(gone);
+    await client.deleteIntegration('i');
+    const never = await connected([say(404, 'not found')]);
+    expect(await errorOf(never.client.deleteIntegration('i'))).toMatchObject({ status: 404 });
+  });
+
+  test('an event brings a key of its own, the same for all attempts', async () => {
+    const { client, seen } = await connected([hangUp, say(201), say(201)]);
+    await client.recordEvent(EVENT);
+    await client.recordEvent(EVENT);
+    const [first, again, other] = seen.map(({ headers }) => headers['idempotency-key']);
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+  });
+});
+
 describe('errors', () => {
+  test('say what a problem document says, and under which id the server knows the request', async () => {
+    const problem = {
+      type: 'about:blank',
+      title: 'Forbidden',
+      status: 403,
+      detail: 'no agent',
+      instance: 'r1',
+    };
+    const headers = { 'Content-Type': 'application/problem+json', 'X-Request-Id': 'r1' };
+    const { client, seen } = await connected([say(403, problem, headers)]);
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({
+      kind: 'refused',
+      title: 'Forbidden',
+      detail: 'no agent',
+      requestId: 'r1',
+    });
+    expect(seen[0]?.headers.accept).toContain('application/problem+json');
+  });
+
   test('a server that is not there is named by what went wrong', async () => {
     const { client, closed } = await connected([hangUp], { retry: { attempts: 1 } });
     await closed();
@@ -245,13 +372,13 @@ describe('errors', () => {
 
   test('a redirect is not followed', async () => {
     const { client, seen } = await connected([say(302, '', { Location: '/elsewhere' })]);
-    expect(await errorOf(client.sendEvent(EVENT))).toMatchObject({ status: 302 });
+    expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({ status: 302 });
     expect(seen).toHaveLength(1);
   });
 
   test('the key is in no error, even where the server repeats it', async () => {
     const { client } = await connected([say(401, `unknown key ${API_KEY}`)]);
-    const error = await errorOf(client.sendEvent(EVENT));
+    const error = await errorOf(client.recordEvent(EVENT));
     expect(error).toMatchObject({ detail: 'unknown key …' });
     expect(String(error) + JSON.stringify(error)).not.toContain(API_KEY);
   });

@@ -1,6 +1,4 @@
 /** The page in a real browser, on a real server. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createIntegration, raiseAlert, register, sendEvent } from '../http/operations.ts';
@@ -8,7 +6,6 @@ import { eventBody, type Tenant, TestServer } from '../support/http.ts';
 import { type ServerProcess, startServer } from '../support/server.ts';
 import { enter, launch, NO_BROWSER, type Opened, openPage } from './browser.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>alert(1)</script>\u202Egnp.exe';
 
 if (NO_BROWSER !== undefined) process.stderr.write(`the dashboard is not tested: ${NO_BROWSER}\n`);
@@ -56,11 +53,18 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     return made;
   };
 
+  it('a key that no header could hold is not taken', async () => {
+    const page = await open();
+    await enter(page, server.process.url, 'schlüssel');
+    expect(await page.getByLabel('Read-only key').evaluate((input) => input.matches(':invalid'))).toBe(true);
+    await page.getByRole('heading', { name: 'What changed?' }).waitFor();
+  });
+
   it('an event that was posted is seen within a second: its service, and its bar', async () => {
     const page = await visit();
     const sinceMs = performance.now();
     await sendEvent(server, tenant.ingest, { service_name: 'seen-api', entity: 'at-once' });
-    const row = page.getByRole('link', { name: /seen-api.*1 deploy/ });
+    const row = page.getByRole('link', { name: /seen-api.*deploy/ });
     await row.waitFor();
     expect(performance.now() - sinceMs).toBeLessThan(1000);
     await row.click();
@@ -94,8 +98,10 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     await page.locator('.services li.firing').getByText('burning-api').waitFor();
     await expect.poll(() => page.locator('.services li .name').first().textContent()).toBe('burning-api');
     await page.getByRole('link', { name: /burning-api/ }).click();
-    await page.getByRole('button', { name: /on fire/ }).click();
+    // It is what one has come for: nobody has to ask for it.
+    await page.getByRole('button', { name: /on fire/, pressed: true }).waitFor();
     await page.locator('.bars rect.candidate').waitFor();
+    expect(await page.locator('.ranks').textContent()).toBe('1');
     const candidate = page
       .getByRole('list', { name: /Candidates/ })
       .getByRole('listitem')
@@ -130,16 +136,19 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 
-  it('what agents send is shown as text, whatever is in it', async () => {
-    const other = await newTenant('hostile');
-    const body = {
-      service_name: HOSTILE,
-      entity: HOSTILE,
-      old_value: HOSTILE,
-      new_value: '\uFFFD<b>bold</b>',
-      actor: HOSTILE,
-    };
-    await sendEvent(server, other.ingest, body);
+  it('what agents and tools send is shown as text in every view, whatever is in it', async () => {
+    const other = await server.newTenant('hostile');
+    await register(server, other.ingest, { hostname: HOSTILE, name: HOSTILE, version: HOSTILE });
+    await sendEvent(server, other.ingest, {
+      ...{ service_name: HOSTILE, entity: HOSTILE, vendor: HOSTILE, actor: HOSTILE, sha: HOSTILE },
+      ...{ old_value: HOSTILE, new_value: '\uFFFD<b>bold</b>' },
+    });
+    const integration = await createIntegration(server, other.readOnly);
+    await raiseAlert(server, other, integration, 'PHOSTILE', {
+      title: HOSTILE,
+      html_url: 'javascript:document.title="owned"',
+      service: { summary: HOSTILE },
+    });
     const page = await open();
     await enter(page, server.process.url, other.readOnly);
     const link = page.locator('.services li a');
@@ -148,9 +157,36 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     await link.click();
     await page.locator('.events li').waitFor();
     await expect.poll(() => page.locator('.events li').textContent()).toContain('\uFFFD<b>bold</b>');
-    expect(await page.locator('main img, main script, main b').count()).toBe(0);
-    expect(await page.title()).not.toBe('owned');
+    await expect.poll(() => page.locator('.bars text').textContent()).toContain('<b>bold</b>');
+    await page.locator('.candidates li').waitFor();
+    await expectHarmless(page);
+    await page.locator('.bars rect').hover();
+    await page.locator('.details dd').first().waitFor();
+    await expectHarmless(page);
+    for (const section of ['agents', 'alerts']) {
+      await page.goto(`${server.process.url}/#/${section}`);
+      await page.locator(`.${section} .name`).waitFor();
+      expect(await page.locator(`.${section} .name`).textContent()).toBe(HOSTILE);
+      await expectHarmless(page);
+      await page.locator(`.${section} li a`).click();
+      await expect.poll(() => page.locator('h1').textContent()).toBe(HOSTILE);
+      await page.locator('.told, .candidates').first().waitFor();
+      await expectHarmless(page);
+    }
   });
+
+  /** No element of it has come into being, nothing of it has run, and its direction stays its own. */
+  async function expectHarmless(page: Page): Promise<void> {
+    expect(await page.locator('main :is(img, script, b)').count()).toBe(0);
+    expect(await page.locator('a[href^="javascript"]').count()).toBe(0);
+    expect(await page.title()).not.toBe('owned');
+    const loose = await page.evaluate<string[]>(`[...document.querySelectorAll('main *')]
+      .filter((element) => !element.closest('bdi, svg, option, title'))
+      .flatMap((element) => [...element.childNodes])
+      .filter((node) => node.nodeType === Node.TEXT_NODE && node.data.includes('\\u202E'))
+      .map((node) => node.parentElement.outerHTML)`);
+    expect(loose).toEqual([]);
+  }
 
   it('integrations are made, rotated and deleted', async () => {
     const page = await visit('#/integrations');
@@ -215,20 +251,30 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     await enter(page, server.process.url, other.readOnly);
     await page.getByRole('link', { name: /checkout-api/ }).click();
     await expect.poll(() => page.locator('.bars rect').count()).toBe(1000);
-    const longestMs = await page.evaluate<number>(`(async () => {
-      let longest = 0;
+    let isOver = false;
+    const more = (async () => {
+      for (let count = 0; !isOver; count += 1) {
+        await sendEvent(server, other.ingest, { entity: `more-${count}`, ttl_seconds: 2 });
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    })();
+    const frames = await page.evaluate<number[]>(`(async () => {
+      const frames = [];
       let last = performance.now();
       const endMs = last + 3000;
       while (last < endMs) {
         await new Promise((resolve) => requestAnimationFrame(resolve));
         const now = performance.now();
-        longest = Math.max(longest, now - last);
+        frames.push(now - last);
         last = now;
       }
-      return longest;
+      return frames.sort((a, b) => a - b);
     })()`);
-    // Two cores are shared with a server and other tests: alone it is about 30 ms.
-    expect(longestMs).toBeLessThan(400);
+    isOver = true;
+    await more;
+    // Two cores are shared with a server and other tests: alone it is 17 and about 40 ms.
+    expect(frames[Math.floor(frames.length / 2)]).toBeLessThan(50);
+    expect(frames.at(-1)).toBeLessThan(400);
   }, 60_000);
 
   it('where there is nothing yet, it says what to do', async () => {
@@ -239,52 +285,6 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     await expect
       .poll(() => page.locator('pre').textContent())
       .toContain(`curl -sS ${server.process.url}/v1/events`);
-  });
-
-  it.each(['light', 'dark'] as const)(
-    'axe finds nothing to complain of, in %s',
-    async (colorScheme) => {
-      const views = ['', '#/agents', '#/alerts', '#/integrations'];
-      const page = await visit('', { colorScheme });
-      for (const width of [1200, 390]) {
-        await page.setViewportSize({ width, height: 844 });
-        for (const address of views) {
-          await page.goto(`${server.process.url}/${address}`);
-          await page.getByRole('heading', { level: 1 }).waitFor();
-          await page.waitForTimeout(400);
-          await expectAccessible(page);
-          const first = page.locator('.rows > li > a').first();
-          if ((await first.count()) === 0) continue;
-          await first.click();
-          await page.locator('.crumbs').waitFor();
-          await page.waitForTimeout(400);
-          await expectAccessible(page);
-        }
-      }
-    },
-    60_000,
-  );
-
-  async function expectAccessible(page: Page): Promise<void> {
-    await page.evaluate(AXE);
-    const violations = await page.evaluate(
-      `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
-        .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
-    );
-    expect({ at: page.url(), violations }).toEqual({ at: page.url(), violations: [] });
-  }
-
-  it('everything can be reached with the keyboard', async () => {
-    await sendEvent(server, tenant.ingest, { service_name: 'keyboard-api' });
-    const page = await visit();
-    await page.getByRole('link', { name: /keyboard-api/ }).waitFor();
-    await page.getByLabel('Search services').focus();
-    await page.keyboard.type('keyboard');
-    await expect.poll(() => page.locator('.services li').count()).toBe(1);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'keyboard-api' }).waitFor();
-    expect(await page.evaluate('document.activeElement.id')).toBe('main');
   });
 });
 
@@ -312,7 +312,7 @@ describe.skipIf(NO_BROWSER !== undefined)('over a restart', () => {
         body: JSON.stringify(eventBody({ service_name: 'meanwhile-api' })),
       });
       await page.getByText('Live', { exact: true }).waitFor();
-      await page.getByRole('link', { name: /meanwhile-api.*1 deploy/ }).waitFor();
+      await page.getByRole('link', { name: /meanwhile-api.*deploy/ }).waitFor();
     } finally {
       await browser.close();
       await next?.stop();

@@ -1,17 +1,5 @@
 /** The fleet of the demonstration: thirty services, and sixty agents that report of them. */
-
-export interface DemoEvent {
-  readonly service_name: string;
-  readonly vendor: string;
-  readonly entity: string;
-  readonly event_type: string;
-  readonly old_value?: string;
-  readonly new_value?: string;
-  readonly actor?: string;
-  readonly sha?: string;
-  readonly confidence: number;
-  readonly ttl_seconds: number;
-}
+import type { EventBody } from '../../src/client/index.ts';
 
 const AREAS = [
   'checkout',
@@ -30,17 +18,27 @@ export const SERVICES: readonly string[] = AREAS.flatMap((area) => KINDS.map((ki
 export const AGENTS = 60;
 const PEOPLE = ['alice', 'bob', 'chen', 'dana', 'ci-pipeline'];
 
+let drawn = 7;
+
+/** From 0 to 1; the same every time, so that two demonstrations can be compared. (mulberry32) */
+export function chance(): number {
+  drawn = (drawn + 0x6d2b79f5) | 0;
+  let bits = Math.imul(drawn ^ (drawn >>> 15), 1 | drawn);
+  bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+  return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+}
+
 export function pick<T>(choices: readonly T[]): T {
-  const choice = choices[Math.floor(Math.random() * choices.length)];
+  const choice = choices[Math.floor(chance() * choices.length)];
   if (choice === undefined) throw new Error('nothing to choose from');
   return choice;
 }
 
 /** What goes on in a fleet on any day. */
-export function everyday(service_name = pick(SERVICES)): DemoEvent {
-  const version = Math.floor(Math.random() * 90) + 10;
+export function everyday(service_name = pick(SERVICES)): EventBody {
+  const version = Math.floor(chance() * 90) + 10;
   const common = { service_name, confidence: 0.9, ttl_seconds: pick([300, 900, 1800]) };
-  const pod = `${service_name}-${Math.random().toString(36).slice(2, 7)}`;
+  const pod = `${service_name}-${chance().toString(36).slice(2, 7)}`;
   switch (pick(['deploy', 'restart', 'restart', 'flag_change', 'saturation'])) {
     case 'deploy':
       return {
@@ -51,7 +49,7 @@ export function everyday(service_name = pick(SERVICES)): DemoEvent {
         old_value: `v${version}`,
         new_value: `v${version + 1}`,
         actor: pick(PEOPLE),
-        sha: Math.random().toString(16).slice(2, 9),
+        sha: chance().toString(16).slice(2, 9),
       };
     case 'flag_change':
       return {
@@ -83,14 +81,17 @@ export function everyday(service_name = pick(SERVICES)): DemoEvent {
 }
 
 export interface Story {
+  /** Of the incident. */
+  readonly id: string;
   readonly title: string;
   readonly service: string;
-  readonly events: readonly DemoEvent[];
+  readonly events: readonly EventBody[];
 }
 
 /** What went wrong, in the order in which it did; the alert comes after the last. */
 export const STORIES: readonly Story[] = [
   {
+    id: 'PCHECKOUT',
     title: 'checkout-api: error rate over 5 %',
     service: 'checkout-api',
     events: [
@@ -118,6 +119,7 @@ export const STORIES: readonly Story[] = [
     ],
   },
   {
+    id: 'PPAYMENTS',
     title: 'payments-db: connections refused',
     service: 'payments-db',
     events: [
@@ -144,6 +146,7 @@ export const STORIES: readonly Story[] = [
     ],
   },
   {
+    id: 'PSHIPPING',
     title: 'shipping-api: p99 latency over 4 s',
     service: 'shipping-api',
     events: [
@@ -169,3 +172,32 @@ export const STORIES: readonly Story[] = [
     ],
   },
 ];
+
+/** What went wrong in the hour before, and is over. */
+export const PAST_STORY: Story = {
+  id: 'PSEARCH',
+  title: 'search-worker: queue is not drained',
+  service: 'search-worker',
+  events: [
+    {
+      service_name: 'search-worker',
+      vendor: 'flags',
+      entity: 'search-worker.batch-size',
+      event_type: 'flag_change',
+      old_value: '50',
+      new_value: '5000',
+      actor: 'chen',
+      confidence: 0.9,
+      ttl_seconds: 1800,
+    },
+    {
+      service_name: 'search-worker',
+      vendor: 'kubernetes',
+      entity: 'search-worker-5c6f-k8s',
+      event_type: 'restart',
+      new_value: 'OOMKilled',
+      confidence: 0.97,
+      ttl_seconds: 1800,
+    },
+  ],
+};

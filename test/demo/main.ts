@@ -1,132 +1,38 @@
 /**
  * `npm run demo`: a server on a data directory of its own, with a simulated fleet: sixty agents that report of thirty
  * services, and three things that go wrong, with an alert for each. Ends with Ctrl-C, and leaves nothing behind.
+ *
+ * `npm run demo -- --screenshots` shows it to a browser instead, and keeps what that saw in test/demo/screenshots.
  */
-import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
-import { AGENTS, type DemoEvent, everyday, pick, SERVICES, STORIES } from './fleet.ts';
+import { parseArgs } from 'node:util';
+import { AGENTS, SERVICES, STORIES } from './fleet.ts';
+import { takeScreenshots } from './screenshots.ts';
+import { startDemo } from './server.ts';
+import { PAST_MS, past, present } from './story.ts';
 
-const { values } = parseArgs({ options: { port: { type: 'string', default: '8080' } } });
-const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
-const EVERYDAY_MS = 1500;
-const HEARTBEAT_MS = 20_000;
-const STORY_AFTER_MS = 5000;
-const STORY_EVERY_MS = 8000;
-const STEP_MS = 2000;
-
-const directory = mkdtempSync(join(tmpdir(), 'foreshock-demo-'));
-const server = spawn(process.execPath, [MAIN, 'serve', '--port', values.port, '--data-dir', directory], {
-  stdio: ['ignore', 'pipe', 'inherit'],
+const { values } = parseArgs({
+  options: { port: { type: 'string' }, screenshots: { type: 'boolean', default: false } },
 });
-server.once('exit', (code) => {
-  rmSync(directory, { recursive: true, force: true });
-  process.exit(code ?? 1);
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => server.kill('SIGTERM'));
-
-const welcome = await new Promise<string>((done) => {
-  let output = '';
-  server.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-    if (output.includes('/context')) done(output);
-  });
-});
-const url = found(/listens on (\S+)/);
-const readOnlyKey = found(/read-only key\s+(\S+)/);
-
-function found(pattern: RegExp): string {
-  const match = pattern.exec(welcome)?.[1];
-  if (match === undefined) throw new Error('the server said something else than expected');
-  return match;
-}
-
-async function send(path: string, key: string | undefined, body?: object): Promise<unknown> {
-  const answer = await fetch(url + path, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${text}`);
-  return text === '' ? undefined : JSON.parse(text);
-}
-
-const wait = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
-const flags = ['--tenant', 'default', '--kind', 'ingest', '--count', String(AGENTS), '--json'];
-const made = await promisify(execFile)(process.execPath, [
-  MAIN,
-  'keys',
-  'create',
-  '--data-dir',
-  directory,
-  ...flags,
-]);
-const agents = await Promise.all(
-  made.stdout
-    .trim()
-    .split('\n')
-    .map(async (line, index) => {
-      const { key }: { readonly key: string } = JSON.parse(line);
-      const hostname = `node-${String(index + 1).padStart(2, '0')}.eu-west.example`;
-      const registered = await send('/v1/agents/register', key, { hostname, version: '1.4.2' });
-      const { id } = registered as { readonly id: string };
-      return { key, id };
-    }),
-);
-
-/** A service is always told of by the same agents. */
-function report(event: DemoEvent): Promise<unknown> {
-  const at = SERVICES.indexOf(event.service_name) * 2 + (Math.random() < 0.5 ? 0 : 1);
-  return send('/v1/events', (agents[at] ?? pick(agents)).key, event);
-}
-
-const integration = await send('/v1/integrations', readOnlyKey, { type: 'pagerduty', direction: 'inbound' });
-const { token } = integration as { readonly token: string };
-await Promise.all(SERVICES.map((service_name) => report(everyday(service_name))));
-for (let count = 0; count < 2 * SERVICES.length; count += 1) await report(everyday());
-
-process.stdout.write(`
+const demo = await startDemo(Number(values.port ?? (values.screenshots ? '0' : '8080')), PAST_MS);
+if (values.screenshots) {
+  try {
+    await past(demo, STORIES);
+    await takeScreenshots(demo);
+  } finally {
+    await demo.stop();
+  }
+} else {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => demo.stop().finally(() => process.exit()));
+  }
+  await past(demo, []);
+  process.stdout.write(`
   A fleet of ${SERVICES.length} services and ${AGENTS} agents reports. In a few seconds things go wrong.
 
-  Open      ${url}/
-  and enter ${readOnlyKey}
+  Open      ${demo.url}/
+  and enter ${demo.readOnlyKey}
 
   Ctrl-C ends it.
 `);
-
-const ignore = () => {};
-setInterval(() => report(everyday()).catch(ignore), EVERYDAY_MS);
-setInterval(() => {
-  // The last two fall silent, and are found to be stale.
-  for (const { id, key } of agents.slice(0, -2)) send(`/v1/agents/${id}/heartbeat`, key).catch(ignore);
-}, HEARTBEAT_MS);
-
-await wait(STORY_AFTER_MS);
-for (const [index, { title, service, events }] of STORIES.entries()) {
-  for (const event of events) {
-    await report(event);
-    await wait(STEP_MS);
-  }
-  const data = {
-    id: `PDEMO${index + 1}`,
-    type: 'incident',
-    title,
-    urgency: 'high',
-    created_at: new Date().toISOString(),
-    service: { id: `SVC${index + 1}`, summary: service },
-  };
-  const event = {
-    id: `demo-${index + 1}`,
-    event_type: 'incident.triggered',
-    occurred_at: data.created_at,
-    data,
-  };
-  await send(`/webhooks/pagerduty/${token}`, undefined, { event });
-  await wait(STORY_EVERY_MS);
+  await present(demo);
 }

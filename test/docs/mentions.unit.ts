@@ -14,7 +14,7 @@ const GUIDES = [
 ];
 
 /** Of npm, of curl, of the agent in Python. */
-const OF_OTHERS = new Set(['--silent', '--retry', '--once', '--version', '--help']);
+const OF_OTHERS = new Set(['--silent', '--retry', '--once', '--unix-socket', '--version', '--help']);
 
 const found = (text: string, pattern: RegExp): string[] => [
   ...new Set([...text.matchAll(pattern)].map(([whole]) => whole)),

@@ -6,6 +6,8 @@ import { everyCommand, foreshockProgram } from '../../src/cli/program.ts';
 import { LIMITS } from '../../src/domain/limits.ts';
 import { REJECTION_KINDS } from '../../src/domain/rejection.ts';
 import { REASONS, STATUS_OF } from '../../src/http/responses.ts';
+import { expositionOf } from '../../src/metrics/exposition.ts';
+import { certificateFamily } from '../../src/metrics/metrics.ts';
 import { helpOf, nameOf } from '../support/help.ts';
 
 const LIMIT_TEXTS: { readonly [L in keyof typeof LIMITS]: string } = {
@@ -52,7 +54,11 @@ export function referenceOf(metrics: string, alertRules: string): string {
     ...commands.flatMap(commandText),
     '## Metrics',
     '`GET /metrics`, in the Prometheus text format.',
-    table(['metric', 'type', 'labels', 'what it says'], metricRows(metrics)),
+    // This one is of servers with TLS alone.
+    table(
+      ['metric', 'type', 'labels', 'what it says'],
+      metricRows(metrics + expositionOf([certificateFamily(0)])),
+    ),
     '## Alert rules',
     '`src/operations/alerts.yaml`, for Prometheus. In braces stands what it fills in.',
     table(['alert', 'after', 'severity', 'says', 'and'], alertRows(alertRules)),

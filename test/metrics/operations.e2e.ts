@@ -1,10 +1,11 @@
 /** The dashboard and the alert rules: they load, and every metric they name exists. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestServer } from '../support/http.ts';
 import { type Scrape, scrape } from '../support/metrics.ts';
+import { removeDirectory, temporaryDirectory } from '../support/server.ts';
 
 const OPERATIONS = resolve(import.meta.dirname, '../../src/operations');
 const rules = readFileSync(resolve(OPERATIONS, 'alerts.yaml'), 'utf8');
@@ -21,8 +22,11 @@ const dashboard: { readonly panels: readonly Panel[] } = JSON.parse(dashboardTex
 
 const promtool = spawnSync('promtool', ['--version']).status === 0;
 
-/** Absent as long as there is no checkpoint. */
-const NOT_YET = new Set(['foreshock_checkpoint_age_seconds']);
+/** Absent as long as there is no checkpoint, and no TLS. */
+const NOT_YET = new Set([
+  'foreshock_checkpoint_age_seconds',
+  'foreshock_tls_certificate_expiry_timestamp_seconds',
+]);
 
 let server: TestServer;
 let scraped: Scrape;
@@ -49,6 +53,38 @@ describe('the alert rules', () => {
     const ran = spawnSync('promtool', ['check', 'rules', resolve(OPERATIONS, 'alerts.yaml')], {
       encoding: 'utf8',
     });
+    expect([ran.status, ran.stderr]).toEqual([0, '']);
+  });
+});
+
+describe('the alerts of a certificate', () => {
+  const DAY_SECONDS = 86_400;
+
+  it.skipIf(!promtool).each([
+    ['are silent two weeks before it expires', 15, 0, 0],
+    ['warn after that', 13, 1, 0],
+    ['are urgent on its last day', 0.9, 1, 1],
+    ['are urgent after it', -1, 1, 1],
+  ])('%s', (_, expiresInDays, warnings, urgent) => {
+    const series = 'foreshock_tls_certificate_expiry_timestamp_seconds{instance="a"}';
+    const firing = (alert: string, value: number) => ({
+      expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
+      eval_time: '2h',
+      exp_samples: [{ labels: '{}', value }],
+    });
+    const test = {
+      interval: '1m',
+      input_series: [{ series, values: `${expiresInDays * DAY_SECONDS}x120` }],
+      promql_expr_test: [
+        firing('ForeshockCertificateExpires', warnings),
+        firing('ForeshockCertificateExpired', urgent),
+      ],
+    };
+    const directory = temporaryDirectory();
+    const file = resolve(directory, 'test.json');
+    writeFileSync(file, JSON.stringify({ rule_files: [resolve(OPERATIONS, 'alerts.yaml')], tests: [test] }));
+    const ran = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+    removeDirectory(directory);
     expect([ran.status, ran.stderr]).toEqual([0, '']);
   });
 });

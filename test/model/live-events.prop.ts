@@ -197,7 +197,13 @@ class Pairs<Handle> {
       window.truncatedUntilMs = from.truncatedUntilMs;
       for (const event of this.look(from, nowMs).events.toReversed()) {
         const place = { detailsStart: 0, detailsEnd: event.details.length };
-        restored.live.restore(window, { ...event, ...place }, event.expiresAtMs - nowMs, event.expiresAtMs);
+        const type = EVENT_TYPES.indexOf(event.eventType);
+        restored.live.restore(
+          window,
+          { ...event, type, ...place },
+          event.expiresAtMs - nowMs,
+          event.expiresAtMs,
+        );
       }
     }
     return restored;
@@ -212,6 +218,7 @@ class Pairs<Handle> {
       const before = Buffer.from('before');
       this.live.insert(pair.window, {
         ...event,
+        type: step.kind,
         ttlSeconds: step.ttlSeconds,
         receivedAtMs: nowMs,
         details: Buffer.concat([before, event.details, Buffer.from('after')]),

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseAllowEntry } from '../../src/outbound/allow-entry.ts';
+import { allowEntryText, parseAllowEntry } from '../../src/outbound/allow-entry.ts';
+
+const writtenAgain = (text: string) => {
+  const reading = parseAllowEntry(text);
+  return reading.type === 'refused' ? reading.detail : allowEntryText(reading.entry);
+};
 
 const read = (text: string) => {
   const reading = parseAllowEntry(text);
@@ -31,6 +36,7 @@ describe('an entry of --outbound-allow', () => {
     ['::/0', { type: 'network', address: '::', prefixLength: 0, port: null }],
   ])('%s is read', (text, entry) => {
     expect(read(text)).toEqual(entry);
+    expect(read(writtenAgain(text))).toEqual(entry);
   });
 
   it.each([

@@ -7,7 +7,7 @@ const live = new LiveEvents({ schedule: () => null, cancel: () => {} }, { maxEve
 function insertInto(window: Window): void {
   const details = Buffer.from('details');
   const event = {
-    eventType: 'deploy',
+    type: 0,
     ttlSeconds: 1,
     timestampMs: 0,
     receivedAtMs: 0,

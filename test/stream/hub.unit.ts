@@ -62,6 +62,24 @@ it('what is too much to be held in memory is read from the log, and its events k
   expect(entitiesIn(parser)).toEqual(Array.from({ length: 401 }, (_, index) => `e-${index + 1}`));
 });
 
+it('what many have missed is made into messages once for all of them', async () => {
+  const sequence = engine.pipeline.appliedSequence + 1;
+  for (let number = 1; number <= 50; number += 1) send(`e-${number}`);
+  const filter = { service: null, eventType: null };
+  const seen: Uint8Array[][] = [];
+  for (let count = 0; count < 20; count += 1) {
+    const writes: Uint8Array[] = [];
+    seen.push(writes);
+    const write = (bytes: Uint8Array) => writes.push(bytes) > 0;
+    const from = { sequence, taken: 0 };
+    engine.streams.open({ key: tenant.key, filter, from }, { write, end: () => {}, close: () => {} });
+  }
+  await expect.poll(() => seen.every(([, told]) => told !== undefined)).toBe(true);
+  // The very same bytes, not bytes that are equal.
+  expect(new Set(seen.map(([, told]) => told)).size).toBe(1);
+  expect(seen[0]?.[1]?.toString()).toContain('"e-50"');
+});
+
 it('what is past retention cannot be told any more: the reader is to load anew', async () => {
   send('forgotten');
   engine.clock.step(48 * 3600 * 1000);

@@ -1,5 +1,19 @@
 /** Server-Sent Events as a browser reads them: https://html.spec.whatwg.org/multipage/server-sent-events.html */
 
+import { z } from 'zod';
+import { streamSchemas } from '../../src/http/api-schemas/stream.ts';
+
+/** Every message that a test sees is held to what clients are told of it. */
+const SCHEMAS: ReadonlyMap<string, z.ZodType<Record<string, unknown>>> = new Map(
+  Object.entries(streamSchemas).map(([name, schema]) => [name, z.strictObject(schema.shape)]),
+);
+
+function dataOf(name: string, json: string): Record<string, unknown> {
+  const schema = SCHEMAS.get(name);
+  if (schema === undefined) throw new Error(`no schema says what a message ${name} holds`);
+  return schema.parse(JSON.parse(json));
+}
+
 export interface SseMessage {
   readonly id: string;
   readonly name: string;
@@ -31,7 +45,7 @@ export class SseParser {
     if (line === '') {
       this.lastEventId = this.#id;
       if (this.#data !== '') {
-        this.messages.push({ id: this.#id, name: this.#name, data: JSON.parse(this.#data) });
+        this.messages.push({ id: this.#id, name: this.#name, data: dataOf(this.#name, this.#data) });
       }
       this.#name = '';
       this.#data = '';

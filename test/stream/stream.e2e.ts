@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createIntegration, eventLog, raiseAlert, register, sendEvent } from '../http/operations.ts';
 import { bodyOf, eventBody, expectRefusal, type Tenant, TestServer } from '../support/http.ts';
+import { scrape } from '../support/metrics.ts';
 import { foreshock, type ServerProcess, startServer } from '../support/server.ts';
 import { SseClient } from './sse-client.ts';
 
@@ -17,12 +18,16 @@ afterEach(() => {
   for (const client of clients.splice(0)) client.close();
 });
 
+/** Nothing is called there: it is no public address. */
+const NO_PAGERDUTY = ['--pagerduty-api-url', 'http://127.0.0.1:9'];
+const FEW = ['--max-streams', '9', '--max-streams-tenant', '8'];
+
 describe.each(['write', 'fsync'])('in %s mode', (durability) => {
   let server: TestServer;
   let tenant: Tenant;
 
   beforeAll(async () => {
-    server = await TestServer.start('--durability', durability, '--max-streams', '8');
+    server = await TestServer.start('--durability', durability, ...FEW, ...NO_PAGERDUTY);
     tenant = server.tenant;
   });
   afterAll(() => server.stop());
@@ -80,6 +85,25 @@ describe.each(['write', 'fsync'])('in %s mode', (durability) => {
     await client.until(({ parser }) => parser.messages.at(-1)?.name === 'integration');
     expect(client.parser.messages.at(-1)?.data).toEqual({ id: integration.id, exists: false });
     expect(client.text).not.toContain(integration.token);
+  });
+
+  it('tells of a note when it is wanted, before any attempt to post it', async () => {
+    const integration = await createIntegration(server, tenant.readOnly, {
+      type: 'pagerduty',
+      direction: 'bidirectional',
+    });
+    const config = { pagerduty_token: 'u+t', pagerduty_from: 'we@example.com' };
+    const path = `/v1/integrations/${integration.id}`;
+    expect((await server.http.put(path, tenant.readOnly, { config })).status).toBe(200);
+    const client = await read();
+    const id = await raiseAlert(server, tenant, integration, `PNOTE-${durability}`);
+    await client.until(({ parser }) => parser.messages.some(({ data }) => data['change'] === 'fired'));
+    const fired = client.parser.messages.find(({ data }) => data['change'] === 'fired');
+    expect(fired?.data['deliveries']).toMatchObject([
+      { kind: 'note', alert_id: id, integration_id: integration.id },
+    ]);
+    expect(client.text).not.toContain('u+t');
+    await server.http.delete(path, tenant.readOnly);
   });
 
   it('lets through what a filter asks for, and nothing else', async () => {
@@ -180,11 +204,16 @@ describe.each(['write', 'fsync'])('in %s mode', (durability) => {
     const open = await Promise.all(Array.from({ length: 8 }, () => read()));
     for (const client of open) expect(client.status).toBe(200);
     const refused = await read();
-    expect(refused.status).toBe(503);
-    expect(refused.headers['retry-after']).toBe('1');
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '10']);
+    // What one tenant may not have is left to the others.
+    const other = await server.newTenant(`another-${durability}`);
+    expect((await connect(server.process.port, other.readOnly)).status).toBe(200);
+    const none = await connect(server.process.port, other.readOnly);
+    expect([none.status, none.headers['retry-after']]).toEqual([503, '1']);
+    expect((await scrape(server.http)).value('foreshock_streams')).toBe(9);
     for (const client of open) client.close();
-    let status = 503;
-    for (let tries = 0; status === 503 && tries < 100; tries += 1) status = (await read()).status;
+    let status = 429;
+    for (let tries = 0; status === 429 && tries < 100; tries += 1) status = (await read()).status;
     expect(status).toBe(200);
   });
 
@@ -213,6 +242,7 @@ describe.each(['write', 'fsync'])('in %s mode', (durability) => {
     await slow.until(({ ended }) => ended);
     const seen = slow.parser.messages.length;
     expect(seen).toBeLessThan(sent);
+    expect((await scrape(server.http)).value('foreshock_streams_cut_off_total')).toBeGreaterThan(0);
     const again = await connect(port, tenant.readOnly, '', slow.parser.lastEventId);
     expect(await again.entities(sent - seen)).toEqual(expected.slice(seen));
   }, 60_000);

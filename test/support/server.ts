@@ -48,7 +48,7 @@ export async function startServer(
   const exited = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
   // Half a welcome must not be read for the whole.
   const welcome =
-    /Foreshock listens on (http:\/\/\S+:(\d+))[\s\S]*commands replayed\n(?:[\s\S]*read-only key\s+\S+\n)?/;
+    /Foreshock listens on (https?:\/\/\S+:(\d+)|unix:\S+)[\s\S]*commands replayed\n(?:[\s\S]*read-only key\s+\S+\n)?/;
   const listening = await until(
     () => welcome.exec(output),
     child,
@@ -103,11 +103,27 @@ async function until<T>(
   }
 }
 
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** Runs a command of the command line to its end. */
-export function foreshock(
+export function foreshock(...args: readonly string[]): Promise<Ran> {
+  return foreshockWith({}, ...args);
+}
+
+/** The same in another directory, or with more environment variables. */
+export function foreshockWith(
+  where: { readonly directory?: string; readonly environment?: Readonly<Record<string, string>> },
   ...args: readonly string[]
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+): Promise<Ran> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: where.directory,
+    env: { ...process.env, ...where.environment },
+  });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -1,21 +1,13 @@
 /** One agent and its event log, filtered and paged by the API. */
-import { ApiError, call } from '../api.ts';
+import { ForeshockError } from '../../client/error.ts';
+import type { AgentWithEvents, EventFilter, PageQuery } from '../../client/wire.ts';
+import { api } from '../api.ts';
 import { ago, clockTime, nowMs } from '../clock.ts';
 import { foreign, h, setText } from '../dom.ts';
-import { type Agent, EVENT_TYPES, type EventFields, typeName } from '../model.ts';
+import { EVENT_TYPES, typeName } from '../model.ts';
 import { eventText, stateBadge, typeBadge } from '../parts.ts';
 import { get } from '../store.ts';
 import { keepInAddress, type Route, type View } from '../view.ts';
-
-interface Page {
-  readonly agent: Agent;
-  readonly events: readonly (EventFields & { readonly service_name: string; readonly received_at: string })[];
-  readonly page: number;
-  readonly total_pages: number;
-  readonly total: number;
-  readonly filter_services: readonly string[];
-  readonly filter_vendors: readonly string[];
-}
 
 const FILTERS = ['service', 'vendor', 'event_type', 'per_page', 'page'] as const;
 
@@ -35,7 +27,7 @@ export function agentView(root: HTMLElement, { parts, query }: Route): View {
   const next = h('button', { type: 'button', class: 'quiet', click: () => turn(1) }, 'Older');
   const heads = ['Received', 'Service', 'Type', 'What', 'By'].map((text) => h('th', { scope: 'col' }, text));
   root.append(
-    h('p', { class: 'crumbs' }, h('a', { href: '#/agents' }, 'Agents'), ' /'),
+    h('p', { class: 'crumbs' }, h('a', { href: '#/agents' }, 'Agents')),
     h('div', { class: 'bar' }, name),
     facts,
     h(
@@ -87,12 +79,14 @@ export function agentView(root: HTMLElement, { parts, query }: Route): View {
 
   async function load(): Promise<void> {
     keepInAddress(['agents', id], Object.fromEntries(wanted));
-    let page: Page;
+    let page: AgentWithEvents;
     try {
-      page = await call<Page>(`/v1/agents/${encodeURIComponent(id)}?${wanted}`);
+      // As the address says: the server judges it.
+      const query: object = Object.fromEntries(wanted);
+      page = await api().showAgent(id, query as EventFilter & PageQuery);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      setText(problem, error.status === 404 ? 'There is no such agent.' : error.message);
+      if (!(error instanceof ForeshockError)) throw error;
+      setText(problem, error.status === 404 ? 'There is no such agent.' : error.detail);
       return;
     }
     setText(problem, '');
@@ -106,10 +100,10 @@ export function agentView(root: HTMLElement, { parts, query }: Route): View {
           'tr',
           {},
           h('td', { class: 'when' }, clockTime(Date.parse(event.received_at), now)),
-          h('td', {}, foreign(event.service_name)),
+          h('td', { class: 'of' }, foreign(event.service_name)),
           h('td', {}, typeBadge(event.event_type)),
-          h('td', {}, eventText(event)),
-          h('td', {}, foreign(event.actor ?? event.vendor)),
+          h('td', { class: 'told' }, eventText(event)),
+          h('td', { class: 'by' }, foreign(event.actor ?? event.vendor)),
         ),
       ),
     );
@@ -125,7 +119,7 @@ export function agentView(root: HTMLElement, { parts, query }: Route): View {
     const agent = get('agents', id);
     if (agent === undefined) return;
     const version = agent.agent_version === null ? '' : `, version ${agent.agent_version}`;
-    const seen = `on ${agent.hostname}${version}, seen ${ago(Date.parse(agent.last_seen_at), nowMs())}`;
+    const seen = `${agent.hostname}${version}, seen ${ago(Date.parse(agent.last_seen_at), nowMs())}`;
     if (facts.dataset['said'] === seen + agent.status) return;
     facts.dataset['said'] = seen + agent.status;
     facts.replaceChildren(stateBadge(agent.status), ' ', foreign(seen));

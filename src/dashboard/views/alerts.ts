@@ -1,12 +1,12 @@
 /** Alerts: what came in, what was matched, what was posted back. */
-import { ago, clockTime, nowMs } from '../clock.ts';
+import { ago, clockTime, nowMs, span } from '../clock.ts';
 import { foreign, h, patch, setText } from '../dom.ts';
 import { needAlert } from '../feed.ts';
 import type { Alert } from '../model.ts';
-import { emptyState, stateBadge } from '../parts.ts';
+import { deliveryRow, emptyState, stateBadge } from '../parts.ts';
 import { all, get, getValue } from '../store.ts';
 import { addressOf, type Route, type View } from '../view.ts';
-import { candidateList } from './service.ts';
+import { candidateList } from './candidates.ts';
 
 const ROWS = 100;
 
@@ -26,7 +26,8 @@ export function alertsView(root: HTMLElement): View {
         Number(b.status === 'firing') - Number(a.status === 'firing') ||
         (a.started_at < b.started_at ? 1 : -1),
     );
-    setText(count, `${alerts.filter(({ status }) => status === 'firing').length} firing`);
+    const firing = alerts.filter(({ status }) => status === 'firing').length;
+    setText(count, firing === 0 ? `none firing, ${alerts.length} in all` : `${firing} firing`);
     patch(list, alerts.slice(0, ROWS), {
       key: ({ id, status }) => `${id} ${status}`,
       make: (alert) =>
@@ -35,10 +36,11 @@ export function alertsView(root: HTMLElement): View {
           { class: alert.status },
           h(
             'a',
-            { href: addressOf(['alerts', alert.id]) },
+            { class: 'row', href: addressOf(['alerts', alert.id]) },
             h('span', { class: 'name' }, foreign(alert.title)),
-            stateBadge(alert.status),
             h('span', { class: 'service' }, alert.service === null ? 'no service' : foreign(alert.service)),
+            stateBadge(alert.status),
+            h('span', { class: 'count' }, candidatesText(alert.candidate_count)),
             h('span', { class: 'when' }),
           ),
         ),
@@ -53,10 +55,14 @@ export function alertsView(root: HTMLElement): View {
   return { title: 'Alerts', update };
 }
 
+function candidatesText(count: number): string {
+  return count === 0 ? 'no candidates' : count === 1 ? '1 candidate' : `${count} candidates`;
+}
+
 export function alertView(root: HTMLElement, { parts }: Route): View {
   const id = parts[1] ?? '';
   const content = h('div', {});
-  root.append(h('p', { class: 'crumbs' }, h('a', { href: '#/alerts' }, 'Alerts'), ' /'), content);
+  root.append(h('p', { class: 'crumbs' }, h('a', { href: '#/alerts' }, 'Alerts')), content);
   let said = '';
   needAlert(id);
 
@@ -66,23 +72,13 @@ export function alertView(root: HTMLElement, { parts }: Route): View {
     const version = JSON.stringify([alert, deliveries]);
     if (version === said) return;
     said = version;
-    if (alert === undefined) return content.replaceChildren(h('p', {}, 'There is no such alert.'));
+    if (alert === undefined) return content.replaceChildren(h('h1', {}, 'There is no such alert'));
     content.replaceChildren(...describe(alert, nowMs()));
-    const posted = deliveries.map(({ kind, state, attempts, detail }) =>
-      h(
-        'li',
-        {},
-        stateBadge(state),
-        h('span', {}, kind),
-        h('span', {}, `${attempts} attempts`),
-        foreign(detail),
-      ),
-    );
     content.append(
       h('h2', {}, 'Posted back'),
-      posted.length === 0
-        ? h('p', {}, 'Nothing.')
-        : h('ul', { class: 'rows', 'aria-label': 'Deliveries' }, ...posted),
+      deliveries.length === 0
+        ? h('p', { class: 'facts' }, 'Nothing: its integration sends no notes.')
+        : h('ul', { class: 'rows', 'aria-label': 'Deliveries' }, ...deliveries.map(deliveryRow)),
     );
   }
 
@@ -90,39 +86,42 @@ export function alertView(root: HTMLElement, { parts }: Route): View {
 }
 
 function describe(alert: Alert, now: number): HTMLElement[] {
-  const began = clockTime(Date.parse(alert.started_at), now);
-  const ended = alert.resolved_at === null ? '' : `, ended ${clockTime(Date.parse(alert.resolved_at), now)}`;
-  const how = alert.matched_by === null ? '' : ` by ${alert.matched_by.source}`;
-  const service =
-    alert.service_id === null
-      ? h('p', {}, 'Matched to no service: ', foreign(alert.unmatched_reason))
-      : h(
-          'p',
-          {},
-          'Matched to ',
-          h(
-            'a',
-            { href: addressOf(['services', alert.service_id], { alert: alert.id }) },
-            foreign(alert.service),
-          ),
-          how,
-        );
-  const isWeb = alert.url !== null && /^https?:\/\//.test(alert.url);
+  const { service_id, url, type, severity } = alert;
+  const beganMs = Date.parse(alert.started_at);
+  const endedMs = alert.resolved_at === null ? undefined : Date.parse(alert.resolved_at);
+  const lasted = span(Math.round(((endedMs ?? now) - beganMs) / 1000));
+  const fact = (term: string, value: HTMLElement | string) => [h('dt', {}, term), h('dd', {}, value)];
+  const isWeb = url !== null && /^https?:\/\//.test(url);
+  const timeline =
+    service_id !== null &&
+    h(
+      'a',
+      { class: 'button', href: addressOf(['services', service_id], { alert: alert.id }) },
+      'Show on the timeline',
+    );
+  const tool =
+    isWeb &&
+    h(
+      'a',
+      { href: url, rel: 'noreferrer noopener', target: '_blank', class: 'button quiet' },
+      `Open in ${type}`,
+    );
   return [
     h('div', { class: 'bar' }, h('h1', {}, foreign(alert.title)), stateBadge(alert.status)),
     h(
-      'p',
-      {},
-      `From ${alert.type}${alert.severity === null ? '' : `, ${alert.severity}`}; began ${began}${ended}. `,
-      isWeb &&
-        h(
-          'a',
-          { href: alert.url ?? '', rel: 'noreferrer noopener', target: '_blank' },
-          `Open in ${alert.type}`,
-        ),
+      'dl',
+      { class: 'card' },
+      ...fact('Service', service_id === null ? foreign(alert.unmatched_reason) : foreign(alert.service)),
+      ...(alert.matched_by === null ? [] : fact('Matched by', foreign(alert.matched_by.source))),
+      ...fact(
+        'Began',
+        `${clockTime(beganMs, now)}, ${endedMs === undefined ? 'fires' : 'fired'} for ${lasted}`,
+      ),
+      ...(endedMs === undefined ? [] : fact('Ended', clockTime(endedMs, now))),
+      ...fact('From', severity === null ? type : `${type}, ${severity}`),
     ),
-    service,
+    h('div', { class: 'tools' }, timeline, tool),
     h('h2', {}, 'What changed before'),
-    candidateList(alert.candidates ?? []),
+    candidateList(alert.candidates ?? [], alert.service),
   ];
 }

@@ -1,25 +1,24 @@
 /** Integrations: made, rotated and deleted, and what was sent through each. */
-import { ApiError, call } from '../api.ts';
+import { ForeshockError } from '../../client/error.ts';
+import { api } from '../api.ts';
 import { ago, nowMs } from '../clock.ts';
-import { foreign, h, patch, setText } from '../dom.ts';
+import { h, patch, setText } from '../dom.ts';
 import { loadIntegrations } from '../feed.ts';
 import type { Delivery, Integration } from '../model.ts';
-import { emptyState, stateBadge } from '../parts.ts';
+import { copyButton, deliveryRow, emptyState } from '../parts.ts';
 import { all, getValue } from '../store.ts';
 import type { View } from '../view.ts';
 
-const COPIED_MS = 2000;
-
 export function integrationsView(root: HTMLElement): View {
   const problem = h('p', { class: 'problem', role: 'alert' });
-  const type = options('Type', ['pagerduty', 'alertmanager']);
-  const direction = options('Direction', ['inbound', 'outbound', 'bidirectional']);
+  const type = options('Type', ['pagerduty', 'alertmanager'] as const);
+  const direction = options('Direction', ['inbound', 'outbound', 'bidirectional'] as const);
   const list = h('ul', { class: 'cards', 'aria-label': 'Integrations' });
   const create = (event: Event) => {
     event.preventDefault();
-    const body = { type: type.select.value, direction: direction.select.value };
+    const body = { type: type.chosen(), direction: direction.chosen() };
     attempt(async () => {
-      await call('/v1/integrations', 'POST', body);
+      await api().createIntegration(body);
       await loadIntegrations();
     });
   };
@@ -31,7 +30,8 @@ export function integrationsView(root: HTMLElement): View {
     h('div', { class: 'bar' }, h('h1', {}, 'Integrations')),
     h(
       'form',
-      { class: 'tools', 'aria-label': 'New integration', submit: create },
+      { class: 'tools card', 'aria-label': 'New integration', submit: create },
+      h('h2', {}, 'New integration'),
       type.label,
       direction.label,
       h('button', { type: 'submit' }, 'Create'),
@@ -46,30 +46,24 @@ export function integrationsView(root: HTMLElement): View {
     try {
       await change();
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      setText(problem, error.message);
+      if (!(error instanceof ForeshockError)) throw error;
+      setText(problem, error.detail);
     }
   }
 
   function card(integration: Integration): HTMLElement {
     const { id, webhook_url } = integration;
     const url = h('input', { type: 'text', readonly: true, value: webhook_url, 'aria-label': 'Webhook URL' });
-    const copy = h('button', { type: 'button', class: 'quiet' }, 'Copy');
-    copy.addEventListener('click', async () => {
-      url.select();
-      await navigator.clipboard?.writeText(webhook_url).catch(() => {});
-      setText(copy, 'Copied');
-      setTimeout(() => setText(copy, 'Copy'), COPIED_MS);
-    });
+    const copy = copyButton('Copy', () => webhook_url);
     const rotate = twice('Rotate token', 'The old URL stops working. Rotate?', () =>
       attempt(async () => {
-        await call(`/v1/integrations/${id}/rotate-token`, 'POST');
+        await api().rotateToken(id);
         await loadIntegrations();
       }),
     );
     const remove = twice('Delete', 'The URL stops working for good. Delete?', () =>
       attempt(async () => {
-        await call(`/v1/integrations/${id}`, 'DELETE');
+        await api().deleteIntegration(id);
         await loadIntegrations();
       }),
     );
@@ -77,15 +71,19 @@ export function integrationsView(root: HTMLElement): View {
     const deliveries = h('details', {}, h('summary', {}, 'What was sent'), sent);
     deliveries.addEventListener('toggle', () =>
       attempt(async () => {
-        if (deliveries.open)
-          showDeliveries(sent, await call<Delivery[]>(`/v1/integrations/${id}/deliveries`));
+        if (deliveries.open) showDeliveries(sent, await api().listDeliveries(id));
       }),
     );
     return h(
       'li',
       {},
-      h('h2', {}, `${integration.type}, ${integration.direction}`),
-      h('p', { class: 'when' }, `made ${ago(Date.parse(integration.created_at), nowMs())}`),
+      h(
+        'div',
+        { class: 'bar' },
+        h('h2', {}, integration.type),
+        h('span', { class: 'state' }, integration.direction),
+        h('span', { class: 'when' }, `made ${ago(Date.parse(integration.created_at), nowMs())}`),
+      ),
       h('div', { class: 'copy' }, url, copy),
       h('div', { class: 'tools' }, rotate, remove),
       deliveries,
@@ -105,14 +103,15 @@ export function integrationsView(root: HTMLElement): View {
   return { title: 'Integrations', update };
 }
 
-function options(label: string, values: readonly string[]) {
+function options<Value extends string>(label: string, values: readonly [Value, ...Value[]]) {
   const select = h('select', {}, ...values.map((value) => h('option', { value }, value)));
-  return { select, label: h('label', {}, `${label} `, select) };
+  const chosen = () => values.find((value) => value === select.value) ?? values[0];
+  return { chosen, label: h('label', {}, `${label} `, select) };
 }
 
 /** A button that asks before it does what cannot be taken back. */
 function twice(text: string, question: string, act: () => void): HTMLElement {
-  const button = h('button', { type: 'button', class: 'quiet' }, text);
+  const button = h('button', { type: 'button', class: 'quiet grave' }, text);
   button.addEventListener('click', () => {
     if (button.dataset['sure'] === 'yes') return act();
     button.dataset['sure'] = 'yes';
@@ -126,17 +125,6 @@ function twice(text: string, question: string, act: () => void): HTMLElement {
 }
 
 function showDeliveries(list: HTMLElement, deliveries: readonly Delivery[]): void {
-  if (deliveries.length === 0) return list.replaceChildren(h('li', {}, 'Nothing yet.'));
-  const now = nowMs();
-  list.replaceChildren(
-    ...deliveries.map(({ kind, state, attempts, updated_at, detail }) =>
-      h(
-        'li',
-        {},
-        stateBadge(state),
-        h('span', {}, `${kind}, ${attempts} attempts, ${ago(Date.parse(updated_at), now)}`),
-        foreign(detail),
-      ),
-    ),
-  );
+  const rows = deliveries.map(deliveryRow);
+  list.replaceChildren(...(rows.length === 0 ? [h('li', {}, 'Nothing yet.')] : rows));
 }

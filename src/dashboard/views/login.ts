@@ -10,6 +10,8 @@ export function loginView(root: HTMLElement, problem: string, onKey: () => void)
     autocomplete: 'off',
     spellcheck: 'false',
     required: true,
+    // Others cannot stand in a header.
+    pattern: '\\s*[!-~]+\\s*',
     'aria-describedby': 'key-advice',
   });
   const submit = (event: Event) => {
@@ -27,6 +29,7 @@ export function loginView(root: HTMLElement, problem: string, onKey: () => void)
       h('p', { id: 'key-advice' }, 'It begins with fsk_ro_, and stays in this tab until that is closed.'),
       problem !== '' && h('p', { class: 'problem', role: 'alert' }, problem),
       h('button', { type: 'submit' }, 'Show me'),
+      h('p', { class: 'facts' }, 'No key yet? Whoever runs the server makes one:'),
       h(
         'pre',
         { tabindex: 0, 'aria-label': 'Command that makes a key' },

@@ -3,9 +3,11 @@ import { ago, clockTime, nowMs, span } from '../clock.ts';
 import { foreign, h, patch, set, setText } from '../dom.ts';
 import { needAlert, needHistory, needService } from '../feed.ts';
 import type { Alert, Candidate, ServiceEvent } from '../model.ts';
-import { emptyState, eventText, stateBadge, typeBadge } from '../parts.ts';
+import { copyButton, emptyState, eventText, stateBadge, typeBadge } from '../parts.ts';
+
 import { all, eventsOf, get } from '../store.ts';
 import { addressOf, keepInAddress, type Route, type View } from '../view.ts';
+import { candidateList } from './candidates.ts';
 import { Lanes } from './lanes.ts';
 
 const SPANS_SECONDS = [900, 3600, 6 * 3600, 24 * 3600];
@@ -22,9 +24,13 @@ export function serviceView(root: HTMLElement, { parts, query }: Route): View {
   /** The right edge, where it does not follow the present. */
   let toMs = Date.parse(query.get('to') ?? '') || undefined;
   let alertId = query.get('alert') ?? undefined;
+  /** Until somebody chooses, the alert that fires is what one has come for. */
+  let isAlertChosen = alertId !== undefined;
   let chosenKey: string | undefined;
 
   const name = h('h1', {});
+  const fire = h('span', { class: 'state firing', hidden: true }, 'firing');
+  const alertsHeading = h('h2', {}, 'Alerts');
   const lanes = new Lanes((key, isChosen) => {
     if (key === undefined && !isChosen) return;
     chosenKey = key;
@@ -38,37 +44,31 @@ export function serviceView(root: HTMLElement, { parts, query }: Route): View {
     'Nothing in this span',
     'Nothing was reported of this service here. Zoom out to see more.',
   );
-  const follow = h(
-    'button',
-    { type: 'button', class: 'quiet', click: () => move(spanSeconds, undefined) },
-    'Now',
-  );
+  const button = (text: string, label: string, click: () => void) =>
+    h('button', { type: 'button', class: 'quiet', 'aria-label': label, click }, text);
+  const follow = button('Now', 'Now: follow the present', () => move(spanSeconds, undefined));
   const spans = SPANS_SECONDS.map((seconds) =>
-    h('button', { type: 'button', class: 'quiet', click: () => move(seconds, toMs) }, span(seconds)),
+    button(span(seconds), `${span(seconds)} in view`, () => move(seconds, toMs)),
   );
   const zoom = (factor: number) => () => move(spanSeconds * factor, toMs);
   const shift = (part: number) => () => move(spanSeconds, right() + part * spanSeconds * 1000);
-  const button = (text: string, label: string, click: () => void) =>
-    h('button', { type: 'button', class: 'quiet', 'aria-label': label, click }, text);
+  const group = (...buttons: readonly HTMLElement[]) => h('div', { class: 'joined' }, ...buttons);
   root.append(
-    h('p', { class: 'crumbs' }, h('a', { href: '#/services' }, 'Services'), ' /'),
-    h('div', { class: 'bar' }, name),
+    h('p', { class: 'crumbs' }, h('a', { href: '#/services' }, 'Services')),
+    h('div', { class: 'bar' }, name, fire, copyButton('Copy link', link)),
     h(
       'div',
       { class: 'tools', role: 'group', 'aria-label': 'Span of time' },
-      button('‹', 'Earlier', shift(-0.5)),
-      ...spans,
-      button('−', 'Zoom out', zoom(2)),
-      button('+', 'Zoom in', zoom(0.5)),
-      button('›', 'Later', shift(0.5)),
-      follow,
+      group(...spans),
+      group(button('−', 'Zoom out', zoom(2)), button('+', 'Zoom in', zoom(0.5))),
+      group(button('‹', 'Earlier', shift(-0.5)), follow, button('›', 'Later', shift(0.5))),
     ),
     h('div', { class: 'picture' }, lanes.element),
     details,
     causes,
-    h('h2', {}, 'Alerts'),
+    alertsHeading,
     alerts,
-    h('h2', {}, 'Events'),
+    h('h2', {}, 'Events in view'),
     events,
     nothing,
   );
@@ -95,16 +95,25 @@ export function serviceView(root: HTMLElement, { parts, query }: Route): View {
     update();
   }
 
-  /** The address leads a colleague to what is seen here. */
-  function remember(): void {
-    keepInAddress(['services', id], {
+  function addressAt(to: number | undefined): Record<string, string> {
+    return {
       span: String(spanSeconds),
-      ...(toMs !== undefined && { to: new Date(toMs).toISOString() }),
+      ...(to !== undefined && { to: new Date(to).toISOString() }),
       ...(alertId !== undefined && { alert: alertId }),
-    });
+    };
+  }
+
+  function remember(): void {
+    keepInAddress(['services', id], addressAt(toMs));
+  }
+
+  /** Leads a colleague to what is seen here now, also when that is past. */
+  function link(): string {
+    return new URL(addressOf(['services', id], addressAt(right())), location.href).href;
   }
 
   function choose(alert: Alert): void {
+    isAlertChosen = true;
     alertId = alertId === alert.id ? undefined : alert.id;
     if (alertId !== undefined) needAlert(alertId);
     remember();
@@ -122,10 +131,17 @@ export function serviceView(root: HTMLElement, { parts, query }: Route): View {
     const ours = all('alerts')
       .filter(({ service_id }) => service_id === id)
       .sort((a, b) => (a.started_at < b.started_at ? 1 : -1));
+    const firing = ours.find(({ status }) => status === 'firing');
+    if (!isAlertChosen && firing !== undefined && alertId === undefined) {
+      alertId = firing.id;
+      needAlert(firing.id);
+    }
+    fire.hidden = firing === undefined;
     const chosen = ours.find((alert) => alert.id === alertId);
-    const ranks = ranksOf(chosen?.candidates ?? [], known);
+    const { ranks, others } = candidatesAmong(known, chosen?.candidates ?? []);
     lanes.draw({
-      events: known,
+      events: [...known, ...others],
+      service: service?.name,
       alerts: ours,
       fromMs: from,
       toMs: to,
@@ -139,10 +155,11 @@ export function serviceView(root: HTMLElement, { parts, query }: Route): View {
     set(follow, { 'aria-pressed': toMs === undefined ? 'true' : 'false' });
     showDetails(
       details,
-      known.find(({ key }) => key === chosenKey),
+      [...known, ...others].find(({ key }) => key === chosenKey),
       now,
     );
     showCauses(causes, chosen, now);
+    alertsHeading.hidden = ours.length === 0;
     patch(alerts, ours, {
       key: (alert) => `${alert.id} ${alert.status}`,
       make: (alert) =>
@@ -183,10 +200,12 @@ export function serviceView(root: HTMLElement, { parts, query }: Route): View {
   return { title: 'Service', update };
 }
 
-/** Candidates are told by what an event and they agree on, as all is that comes without an id. */
-function ranksOf(candidates: readonly Candidate[], events: readonly ServiceEvent[]): Map<string, number> {
+/** Of the candidates those that are known, by rank; and those of other services, which are shown beside them. */
+function candidatesAmong(events: readonly ServiceEvent[], candidates: readonly Candidate[]) {
   const ranks = new Map<string, number>();
+  const others: ServiceEvent[] = [];
   for (const [index, { event }] of candidates.entries()) {
+    // By what both agree on, as all is that comes without an id.
     const same = events.find(
       (each) =>
         (each.id !== undefined && each.id === event.id) ||
@@ -195,9 +214,14 @@ function ranksOf(candidates: readonly Candidate[], events: readonly ServiceEvent
           each.timestamp === event.timestamp &&
           each.expires_at === event.expires_at),
     );
-    if (same !== undefined && !ranks.has(same.key)) ranks.set(same.key, index + 1);
+    const key = same?.key ?? `candidate ${event.id ?? index}`;
+    if (same === undefined) {
+      const fromMs = Date.parse(event.received_at ?? event.timestamp);
+      others.push({ ...event, key, service_id: '', fromMs, untilMs: Date.parse(event.expires_at) });
+    }
+    if (!ranks.has(key)) ranks.set(key, index + 1);
   }
-  return ranks;
+  return { ranks, others };
 }
 
 function makeEvent(event: ServiceEvent): Element {
@@ -239,38 +263,11 @@ function showCauses(container: HTMLElement, alert: Alert | undefined, now: numbe
   const version = JSON.stringify([alert.id, alert.status, alert.candidates]);
   if (container.dataset['version'] === version) return;
   container.dataset['version'] = version;
-  const heading = h('h2', { id: 'causes-heading' }, 'What changed before ', foreign(alert.title));
-  const at = `${alert.status === 'firing' ? 'Firing' : 'Resolved'}; began ${clockTime(Date.parse(alert.started_at), now)}.`;
+  const began = Date.parse(alert.started_at);
+  const at = `${alert.status === 'firing' ? 'Fires' : 'Fired'} since ${clockTime(began, now)}. `;
   container.replaceChildren(
-    heading,
-    h('p', {}, at, ' ', h('a', { href: addressOf(['alerts', alert.id]) }, 'All of this alert')),
-    candidateList(alert.candidates ?? []),
-  );
-}
-
-export function candidateList(candidates: readonly Candidate[]): HTMLElement {
-  if (candidates.length === 0) return h('p', {}, 'Nothing is known to have changed before it.');
-  return h(
-    'ol',
-    { class: 'rows candidates', 'aria-label': 'Candidates, the likeliest first' },
-    ...candidates.map(({ event, score, reasons, minutes_before, occurrences }) =>
-      h(
-        'li',
-        {},
-        h('span', { class: 'score', title: 'score' }, score.toFixed(2)),
-        typeBadge(event.event_type),
-        h('span', {}, foreign(event.service_name, 'entity'), ': ', eventText(event)),
-        h(
-          'span',
-          { class: 'reasons' },
-          ...reasons.map((reason) => h('span', {}, reason.replaceAll('_', ' '))),
-        ),
-        h(
-          'span',
-          { class: 'when' },
-          `${minutes_before} min before${occurrences > 1 ? `, ${occurrences} times` : ''}`,
-        ),
-      ),
-    ),
+    h('h2', { id: 'causes-heading' }, 'What changed before ', foreign(alert.title)),
+    h('p', { class: 'facts' }, at, h('a', { href: addressOf(['alerts', alert.id]) }, 'All of this alert')),
+    candidateList(alert.candidates ?? [], alert.service),
   );
 }

@@ -1,8 +1,8 @@
 /** All services: those under fire first, then those that changed last. */
-import { ago, nowMs } from '../clock.ts';
+import { ago, nowMs, span } from '../clock.ts';
 import { foreign, h, patch, set, setText } from '../dom.ts';
 import { needService } from '../feed.ts';
-import { EVENT_TYPES, type Service } from '../model.ts';
+import { type Alert, EVENT_TYPES, type Service } from '../model.ts';
 import { curlEvent, emptyState, typeBadge } from '../parts.ts';
 import { all, getValue, liveCounts } from '../store.ts';
 import { addressOf, type View } from '../view.ts';
@@ -41,10 +41,10 @@ export function servicesView(root: HTMLElement): View {
   function update(): void {
     const now = nowMs();
     const services = all('services');
-    const firing = new Map<string, number>();
-    for (const { status, service_id } of all('alerts')) {
-      if (status === 'firing' && service_id !== null)
-        firing.set(service_id, (firing.get(service_id) ?? 0) + 1);
+    const firing = new Map<string, Alert[]>();
+    for (const alert of all('alerts')) {
+      if (alert.status !== 'firing' || alert.service_id === null) continue;
+      firing.set(alert.service_id, [...(firing.get(alert.service_id) ?? []), alert]);
     }
     const wanted = search.value.trim().toLowerCase();
     const found = services
@@ -56,13 +56,14 @@ export function servicesView(root: HTMLElement): View {
       );
     setText(
       count,
-      services.length === found.length ? `${services.length}` : `${found.length} of ${services.length}`,
+      (services.length === found.length ? `${services.length}` : `${found.length} of ${services.length}`) +
+        (firing.size === 0 ? '' : `, ${firing.size} under fire`),
     );
     set(count, { 'aria-label': `${found.length} of ${services.length} services` });
     patch(list, found.slice(0, shown), {
       key: ({ id }) => id,
       make: makeRow,
-      update: (row, service) => updateRow(row, service, firing.get(service.id) ?? 0, now),
+      update: (row, service) => updateRow(row, service, firing.get(service.id) ?? [], now),
     });
     more.hidden = found.length <= shown;
     setText(more, `Show more (${found.length - shown})`);
@@ -79,7 +80,7 @@ function makeRow({ id, name }: Service): Element {
     {},
     h(
       'a',
-      { href: addressOf(['services', id]) },
+      { class: 'row', href: addressOf(['services', id]) },
       h('span', { class: 'name' }, foreign(name)),
       h('span', { class: 'fire' }),
       h('span', { class: 'types' }),
@@ -88,12 +89,21 @@ function makeRow({ id, name }: Service): Element {
   );
 }
 
-function updateRow(row: Element, { id, last_event_at }: Service, firing: number, now: number): void {
+function updateRow(row: Element, service: Service, alerts: readonly Alert[], now: number): void {
   const [, fire, types, when] = row.firstElementChild?.children ?? [];
   if (fire === undefined || types === undefined || when === undefined) return;
-  set(row, { class: firing > 0 ? 'firing' : undefined });
-  setText(fire, firing === 0 ? '' : firing === 1 ? 'alert' : `${firing} alerts`);
-  const counts = liveCounts(id, now);
+  set(row, { class: alerts.length > 0 ? 'firing' : undefined });
+  patch(fire, alerts.slice(0, 1), {
+    key: ({ id, title }) => `${id} ${title}`,
+    make: ({ title }) => h('span', {}, foreign(title), h('span', { class: 'since' })),
+    update: (line, { started_at }) => {
+      const more = alerts.length === 1 ? '' : `, and ${alerts.length - 1} more`;
+      const since = line.querySelector('.since');
+      if (since !== null)
+        setText(since, ` · for ${span(Math.round((now - Date.parse(started_at)) / 1000))}${more}`);
+    },
+  });
+  const counts = liveCounts(service.id, now);
   patch(
     types,
     EVENT_TYPES.filter((type) => counts.has(type)).map((type) => ({ type, count: counts.get(type) ?? 0 })),
@@ -103,5 +113,5 @@ function updateRow(row: Element, { id, last_event_at }: Service, firing: number,
       update: () => {},
     },
   );
-  setText(when, ago(Date.parse(last_event_at), now));
+  setText(when, ago(Date.parse(service.last_event_at), now));
 }

@@ -104,7 +104,11 @@ export const OPERATOR_OPERATIONS: Operations = {
         },
       },
     },
-    refusals: { 400: 'event_type must be one of the event types', 503: 'too many streams are open' },
+    refusals: {
+      400: 'event_type must be one of the event types',
+      429: 'too many streams of this account are open; close some',
+      503: 'too many streams are open',
+    },
   },
   'GET /openapi.json': {
     id: 'showDescription',

@@ -22,3 +22,16 @@ export function addressOf(text: string): IpAddress | undefined {
       return undefined;
   }
 }
+
+/** The same of the bytes that a socket knows: 4 of IPv4, 16 of IPv6. Undefined of none, as a unix socket has. */
+export function addressOfBytes(bytes: Uint8Array): IpAddress | undefined {
+  if (bytes.length !== 4 && bytes.length !== 16) return undefined;
+  const address = ipaddr.fromByteArray([...bytes]);
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
+
+/** A network in CIDR notation; one address as itself. */
+export function networkText(address: IpAddress, prefixLength: number): string {
+  const whole = address.kind() === 'ipv4' ? 32 : 128;
+  return prefixLength === whole ? address.toString() : `${address}/${prefixLength}`;
+}
