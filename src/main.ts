@@ -2,35 +2,16 @@
 /**
  * The command line. Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong usage.
  */
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { keysCommand, tenantsCommand } from './cli/admin.ts';
-import { agentCommand } from './cli/agent.ts';
-import { backupCommand, restoreCommand } from './cli/backup.ts';
-import { configCommand } from './cli/config.ts';
-import { logCommand } from './cli/log.ts';
 import { endQuietlyWithoutReader, printError } from './cli/output.ts';
-import { serveCommand } from './cli/serve.ts';
+import { foreshockProgram } from './cli/program.ts';
+import { reasonOf } from './cli/reason.ts';
 import { LogDamaged } from './log/errors.ts';
 
-const program = new Command('foreshock')
-  .description('What changed just before the alert.')
-  .version(manifest.version)
-  .addCommand(serveCommand())
-  .addCommand(keysCommand())
-  .addCommand(tenantsCommand())
-  .addCommand(logCommand())
-  .addCommand(backupCommand())
-  .addCommand(restoreCommand())
-  .addCommand(configCommand())
-  .addCommand(agentCommand(manifest.version));
+const program = foreshockProgram(manifest.version);
 
 endQuietlyWithoutReader();
-
-const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)];
-for (const command of everyCommand(program)) {
-  command.exitOverride().showHelpAfterError('(see --help)').allowExcessArguments(false);
-}
 
 try {
   await program.parseAsync();
@@ -39,8 +20,10 @@ try {
     // Commander has said what is wrong, or printed the help that was asked for.
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
-    printError(`foreshock: ${error instanceof Error ? error.message : String(error)}`);
-    if (error instanceof LogDamaged) printError('see what a repair would cost: foreshock log repair');
+    printError(`foreshock: ${reasonOf(error)}`);
+    if (error instanceof LogDamaged) {
+      printError('see what a repair would cost: foreshock log repair (with the same --data-dir)');
+    }
     process.exitCode = 1;
   }
 }

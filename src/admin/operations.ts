@@ -150,7 +150,11 @@ function listKeys(state: State, tenantName: string | null): AdminAnswer {
 
 async function revokeKey(options: AdminOptions, text: string): Promise<AdminAnswer> {
   const uuid = parseUuid(text);
-  if (uuid === undefined) return refused(`${JSON.stringify(text)} is not a key id`);
+  if (uuid === undefined) {
+    // A key that somebody took for its id is not to be printed.
+    const what = text.startsWith('fsk_') ? 'that is a key' : `${JSON.stringify(text)} is not the id of a key`;
+    return refused(`${what}; give the id, which keys list shows`);
+  }
   const id = keyId(uuid);
   for (const tenant of options.state.tenants.values()) {
     if (!tenant.keys.has(id)) continue;

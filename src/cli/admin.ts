@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { Argument, Command } from 'commander';
 import { type AdminAnswer, type AdminRequest, administer, MAX_KEYS_AT_ONCE } from '../admin/operations.ts';
 import { askServer, claimDirectory } from '../admin/socket.ts';
+import { logDirectory } from '../commands/load.ts';
 import { DEFAULTS } from '../config.ts';
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
 import { openEngine } from '../engine.ts';
@@ -10,6 +11,7 @@ import { systemClock } from '../lib/clock.ts';
 import { nodeDisk } from '../lib/disk.ts';
 import { systemEntropy } from '../lib/entropy.ts';
 import { eventLoop } from '../lib/scheduler.ts';
+import { withExamples } from './examples.ts';
 import { integer, option } from './options.ts';
 import { printError, printRows } from './output.ts';
 import { addDataDirectory } from './settings/data-directory.ts';
@@ -20,26 +22,30 @@ interface CommonFlags {
 }
 
 export function keysCommand(): Command {
-  const keys = new Command('keys').description('make, list and revoke API keys');
+  const keys = withExamples(
+    new Command('keys').description('make, list and revoke API keys'),
+    ['foreshock keys create --tenant default --kind ingest --name db-1', 'one for each agent'],
+    ['foreshock keys list'],
+  );
   keys
     .addCommand(
-      common('create')
+      withExamples(
+        common('create'),
+        ['foreshock keys create --tenant default --kind ingest --name db-1'],
+        ['foreshock keys create --tenant default --kind ingest --count 50 --json', 'a fleet at once'],
+      )
         .description('make keys; each is shown this once')
         .requiredOption('--tenant <name>', 'the tenant they belong to')
         .addOption(option('--kind <kind>', 'what they may do').choices(KEY_KINDS).makeOptionMandatory())
         .option('--name <name>', 'what to call them')
         .addOption(option('--count <number>', 'how many').default(1).argParser(integer(1, MAX_KEYS_AT_ONCE)))
-        .addHelpText(
-          'after',
-          '\nExample:\n  foreshock keys create --tenant default --kind ingest --name db-1\n',
-        )
         .action((flags: CommonFlags & { tenant: string; kind: KeyKind; name?: string; count: number }) => {
           const { tenant, kind, name = null, count } = flags;
           return run(flags, { operation: 'keys.create', tenant, kind, name, count });
         }),
     )
     .addCommand(
-      common('list')
+      withExamples(common('list'), ['foreshock keys list --tenant default'])
         .description('list keys, revoked ones too')
         .option('--tenant <name>', 'only of this tenant')
         .action((flags: CommonFlags & { tenant?: string }) =>
@@ -47,7 +53,7 @@ export function keysCommand(): Command {
         ),
     )
     .addCommand(
-      common('revoke')
+      withExamples(common('revoke'), ['foreshock keys revoke 8e491dfc-7288-4bec-93e2-fb056272344f'])
         .description('make a key useless at once')
         .addArgument(new Argument('<id>', "the key's id, as keys list shows it"))
         .action((id: string, flags: CommonFlags) => run(flags, { operation: 'keys.revoke', id })),
@@ -56,17 +62,20 @@ export function keysCommand(): Command {
 }
 
 export function tenantsCommand(): Command {
-  const tenants = new Command('tenants').description('make and list tenants');
+  const tenants = withExamples(
+    new Command('tenants').description('make and list tenants'),
+    ['foreshock tenants create payments'],
+    ['foreshock tenants list'],
+  );
   tenants
     .addCommand(
-      common('create')
+      withExamples(common('create'), ['foreshock tenants create payments'])
         .description('make a tenant')
         .addArgument(new Argument('<name>', 'what it is called'))
-        .addHelpText('after', '\nExample:\n  foreshock tenants create payments\n')
         .action((name: string, flags: CommonFlags) => run(flags, { operation: 'tenants.create', name })),
     )
     .addCommand(
-      common('list')
+      withExamples(common('list'), ['foreshock tenants list --json'])
         .description('list tenants')
         .action((flags: CommonFlags) => run(flags, { operation: 'tenants.list' })),
     );
@@ -88,10 +97,11 @@ async function run(flags: CommonFlags, request: AdminRequest): Promise<void> {
 }
 
 async function withoutServer(directory: string, request: AdminRequest): Promise<AdminAnswer> {
-  if (!existsSync(directory)) {
+  // What is opened here would be made anew: a mistyped directory must not become one.
+  if (!existsSync(logDirectory(directory))) {
     return {
       type: 'refused',
-      reason: `there is no data directory ${directory} (--data-dir), and no server runs`,
+      reason: `${directory} holds no data of Foreshock, and no server runs on it; give its --data-dir, or start it once`,
     };
   }
   const socket = await claimDirectory(directory);

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { postgresql } from '../agent/postgresql/plugin.ts';
 import { type AgentNotice, type AgentReport, runAgent } from '../agent/run.ts';
 import { ForeshockClient } from '../client/client.ts';
+import { withExamples } from './examples.ts';
 import { httpUrl, integer, nonEmpty, option } from './options.ts';
 import { print, printError } from './output.ts';
 
@@ -24,7 +25,7 @@ interface AgentFlags {
 }
 
 export function agentCommand(version: string): Command {
-  return new Command('agent')
+  const command = new Command('agent')
     .description("read a tool's log and send what it says as events")
     .addOption(
       option('--plugin <name>', 'the tool whose log it is')
@@ -56,12 +57,10 @@ export function agentCommand(version: string): Command {
         .argParser(integer(1, 3600)),
     )
     .option('--json', 'print each event and the report as JSON')
-    .addHelpText(
-      'after',
-      '\nExample:\n  FORESHOCK_KEY=fsk_ing_… foreshock agent --plugin postgresql \\\n' +
-        '    --file /var/log/postgresql/postgresql-15-main.log --service orders-db --follow\n',
-    )
     .action((flags: AgentFlags) => run(flags, version));
+  return withExamples(command, [
+    'FORESHOCK_KEY=fsk_ing_… foreshock agent --plugin postgresql --file postgresql.log --service orders-db --follow',
+  ]);
 }
 
 async function run(flags: AgentFlags, version: string): Promise<void> {

@@ -3,6 +3,7 @@ import { Argument, Command } from 'commander';
 import { claimDirectory } from '../admin/socket.ts';
 import { type Copied, copyData } from '../commands/backup.ts';
 import { nodeDisk } from '../lib/disk.ts';
+import { withExamples } from './examples.ts';
 import { print } from './output.ts';
 import { progressBar } from './progress.ts';
 import { addDataDirectory } from './settings/data-directory.ts';
@@ -13,24 +14,20 @@ interface Flags {
 }
 
 export function backupCommand(): Command {
-  return common('backup')
+  return withExamples(common('backup'), [
+    'foreshock backup /backup/foreshock-$(date +%F) --data-dir /var/lib/foreshock',
+  ])
     .description('copy the data directory to another, consistently, also while the server runs')
     .addArgument(new Argument('<directory>', 'where to: it must be empty or not there'))
-    .addHelpText(
-      'after',
-      '\nExample:\n  foreshock backup /backup/foreshock-$(date +%F) --data-dir /var/lib/foreshock\n',
-    )
     .action((directory: string, flags: Flags) => copy(flags.dataDir, directory, 'backed up', flags));
 }
 
 export function restoreCommand(): Command {
-  return common('restore')
+  return withExamples(common('restore'), [
+    'foreshock restore /backup/foreshock-2026-11-20 --data-dir /var/lib/foreshock',
+  ])
     .description('make a data directory of a backup')
     .addArgument(new Argument('<backup>', 'a directory that backup has made'))
-    .addHelpText(
-      'after',
-      '\nExample:\n  foreshock restore /backup/foreshock-2026-11-20 --data-dir /var/lib/foreshock\n',
-    )
     .action(async (backup: string, flags: Flags) => {
       await copy(backup, flags.dataDir, 'restored', flags);
       // Nobody else may have begun to use it meanwhile.

@@ -1,6 +1,7 @@
 /** `foreshock config …`: what the server would be started with, and a file to begin with. */
 import { Command } from 'commander';
 import type { Settings } from '../config.ts';
+import { withExamples } from './examples.ts';
 import { print, printError, printRows } from './output.ts';
 import { addSettings, type Effective, effectiveSettings } from './settings/effective.ts';
 import { exampleFile } from './settings/example.ts';
@@ -10,23 +11,25 @@ import { SETTINGS, settingKeys } from './settings/table.ts';
 import { misspelledVariables } from './settings/variables.ts';
 
 export function configCommand(): Command {
-  const config = new Command('config').description('check settings, or print a file of them to begin with');
+  const config = withExamples(
+    new Command('config').description('check settings, or print a file of them to begin with'),
+    ['foreshock config example > foreshock.yaml'],
+    ['foreshock config check --config foreshock.yaml'],
+  );
   config.addCommand(
-    addSettings(new Command('check'))
+    withExamples(addSettings(new Command('check')), ['foreshock config check --config /etc/foreshock.yaml'])
       .description('say what serve would be started with, where each setting comes from, and what is wrong')
       .option('--json', 'print one JSON object a line')
       .addHelpText(
         'after',
         '\nEnds with 0 where serve would start, with 1 where this machine would not let it, with 2 where the settings' +
-          '\nare wrong. Nothing is changed, and a running server is not asked.' +
-          '\n\nExample:\n  foreshock config check --config /etc/foreshock.yaml\n',
+          '\nare wrong. Nothing is changed, and a running server is not asked.',
       )
       .action((flags: { json?: boolean }, command: Command) => check(command, flags.json === true)),
   );
   config.addCommand(
-    new Command('example')
+    withExamples(new Command('example'), ['foreshock config example > foreshock.yaml'])
       .description('print a file of all settings, each with what it is for and its default')
-      .addHelpText('after', '\nExample:\n  foreshock config example > foreshock.yaml\n')
       .action(() => print(exampleFile())),
   );
   return config;

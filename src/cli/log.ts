@@ -8,46 +8,63 @@ import { nodeDisk } from '../lib/disk.ts';
 import { decodeCommand } from '../log/command-codec.ts';
 import { type InspectOptions, planRepair, repair, type Verdict, verify } from '../log/inspect.ts';
 import type { LoggedRecord } from '../log/replay.ts';
+import { withExamples } from './examples.ts';
 import { print, printError } from './output.ts';
 import { progressBar } from './progress.ts';
 import { addDataDirectory } from './settings/data-directory.ts';
 
 interface LogFlags {
   readonly dataDir: string;
+  readonly json?: boolean;
 }
 
 export function logCommand(): Command {
-  const log = new Command('log').description('look at the log of a data directory, and mend it');
+  const log = withExamples(
+    new Command('log').description('look at the log of a data directory, and mend it'),
+    ['foreshock log verify --data-dir /var/lib/foreshock', 'is it whole?'],
+    ['foreshock log audit --service orders-db', 'what was reported, with the lines it was read from'],
+  );
   log
     .addCommand(
-      common('verify')
+      withExamples(common('verify'), ['foreshock log verify --data-dir /var/lib/foreshock'])
         .description('read all of it and say whether it is whole; changes nothing')
+        .option('--json', 'print one JSON object')
         .action((flags: LogFlags) => verifyLog(flags)),
     )
     .addCommand(
-      common('repair')
+      withExamples(
+        common('repair'),
+        ['foreshock log repair', 'say what it would cost'],
+        ['foreshock log repair --yes', 'do it'],
+      )
         .description('make a damaged log readable again, after saying what that costs')
         .option('--yes', 'do it; without, only say what would be done')
         .addHelpText('after', '\nWhat is cut off is kept beside the log, in files that end in .broken.\n')
         .action((flags: LogFlags & { yes?: boolean }) => repairLog(flags)),
     )
     .addCommand(
-      common('stat')
+      withExamples(common('stat'), ['foreshock log stat --data-dir /var/lib/foreshock'])
         .description('say what is in it')
+        .option('--json', 'print one JSON object')
         .action((flags: LogFlags) => stat(flags)),
     )
     .addCommand(
-      common('export')
+      withExamples(common('export'), ['foreshock log export | head'])
         .description('print every command as JSON, one a line, without secrets and raw lines')
         .action((flags: LogFlags) => each(flags, (record) => print(JSON.stringify(exported(record))))),
     )
     .addCommand(
-      common('audit')
+      withExamples(common('audit'), ['foreshock log audit --service orders-db | grep deadlock'])
         .description('print every event as JSON, one a line, with the log line it was read from')
         .option('--service <name>', 'only of this service')
-        .action((flags: LogFlags & { service?: string }) =>
-          each(flags, (record) => audit(record, flags.service)),
-        ),
+        .action(async (flags: LogFlags & { service?: string }) => {
+          let found = 0;
+          await each(flags, (record) => {
+            found += audit(record, flags.service);
+          });
+          if (found === 0)
+            printError(`there are no events${flags.service === undefined ? '' : ' of this service'}`);
+        }),
     );
   return log;
 }
@@ -56,7 +73,9 @@ function common(name: string): Command {
   return addDataDirectory(new Command(name));
 }
 
+/** @throws where the directory holds no log */
 function optionsOf({ dataDir }: LogFlags, title: string): InspectOptions & { done: () => void } {
+  demandLog(dataDir);
   const bar = progressBar(title);
   return {
     disk: nodeDisk,
@@ -71,8 +90,22 @@ async function verifyLog(flags: LogFlags): Promise<void> {
   const options = optionsOf(flags, 'verifying');
   const verdict = await verify(options);
   options.done();
+  if (flags.json === true) return printVerdict(verdict);
   for (const { name, problem } of verdict.checkpoints) print(problem ?? `${name}: good`);
   report(flags, verdict);
+}
+
+function printVerdict({ commands, end, checkpoints, tornTail, damage }: Verdict, more: object = {}): void {
+  const shown = {
+    whole: damage === undefined,
+    commands,
+    last_record: end?.lastStamp.sequence ?? 0,
+    torn_tail: tornTail ?? null,
+    damage: damage ?? null,
+    checkpoints: checkpoints.map(({ name, problem }) => ({ name, problem: problem ?? null })),
+  };
+  print(JSON.stringify({ ...shown, ...more }));
+  if (damage !== undefined) process.exitCode = 1;
 }
 
 function report({ dataDir }: LogFlags, { commands, end, tornTail, damage }: Verdict): void {
@@ -124,14 +157,25 @@ async function stat(flags: LogFlags): Promise<void> {
   });
   options.done();
   const { end, checkpoints } = verdict;
+  const timeOf = (stamp: LoggedRecord['stamp'] | undefined) =>
+    stamp === undefined ? null : new Date(stamp.atMs).toISOString();
+  if (flags.json === true) {
+    const times = { first_at: timeOf(first), last_at: timeOf(end?.lastStamp) };
+    return printVerdict(verdict, { ...times, by_type: Object.fromEntries(counts) });
+  }
   for (const [type, count] of [...counts].sort(([, a], [, b]) => b - a))
     print(`${String(count).padStart(12)}  ${type}`);
-  if (first !== undefined) print(`first  ${new Date(first.atMs).toISOString()}  record ${first.sequence}`);
-  if (end !== undefined)
-    print(`last   ${new Date(end.lastStamp.atMs).toISOString()}  record ${end.lastStamp.sequence}`);
+  if (first !== undefined) print(`first  ${timeOf(first)}  record ${first.sequence}`);
+  if (end !== undefined) print(`last   ${timeOf(end.lastStamp)}  record ${end.lastStamp.sequence}`);
   if (end !== undefined) print(`the last segment is ${end.ordinal}, ${end.lengthBytes} bytes long`);
   for (const { name, problem } of checkpoints) print(problem ?? name);
   report(flags, verdict);
+}
+
+/** A mistyped directory is no empty log. */
+function demandLog(directory: string): void {
+  if (nodeDisk.list(directory).includes('log')) return;
+  throw new Error(`${directory} holds no data of Foreshock; give its --data-dir`);
 }
 
 async function each(flags: LogFlags, visit: (record: LoggedRecord) => void): Promise<void> {
@@ -166,12 +210,15 @@ function withoutSecrets(command: LogCommand): object {
   }
 }
 
-function audit(record: LoggedRecord, service: string | undefined): void {
+/** @returns how many events it printed */
+function audit(record: LoggedRecord, service: string | undefined): number {
   const command = commandOf(record);
-  if (command.type !== 'record-events') return;
+  if (command.type !== 'record-events') return 0;
+  let printed = 0;
   const { sequence, atMs } = record.stamp;
   for (const event of command.events) {
     if (service !== undefined && event.serviceName !== service) continue;
+    printed += 1;
     const { tenantId: tenant_id, agentId: agent_id } = command;
     print(
       JSON.stringify({
@@ -185,6 +232,7 @@ function audit(record: LoggedRecord, service: string | undefined): void {
       }),
     );
   }
+  return printed;
 }
 
 function commandOf({ bytes, start, end }: LoggedRecord): LogCommand {

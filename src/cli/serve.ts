@@ -7,6 +7,7 @@ import { systemEntropy } from '../lib/entropy.ts';
 import { systemLogger } from '../lib/logger.ts';
 import { eventLoop } from '../lib/scheduler.ts';
 import { type RunningServer, startServer } from '../server.ts';
+import { withExamples } from './examples.ts';
 import { errorIsTerminal, print } from './output.ts';
 import { progressBar } from './progress.ts';
 import { tellReadiness } from './readiness.ts';
@@ -16,20 +17,21 @@ import { misspelledVariables } from './settings/variables.ts';
 import { welcome } from './welcome.ts';
 
 export function serveCommand(): Command {
-  return addSettings(new Command('serve').description('run the server'))
-    .addHelpText(
-      'after',
-      '\nEvery flag can be given as an environment variable (FORESHOCK_PORT, FORESHOCK_DATA_DIR …) and as a line of the' +
-        '\nconfiguration file (port: 9000). A flag wins over its variable, and that over the file.' +
-        '\n\nExamples:\n  foreshock serve --port 9000 --data-dir /var/lib/foreshock --durability fsync' +
-        '\n  foreshock serve --config /etc/foreshock.yaml\n',
-    )
-    .action((_flags: object, command: Command) =>
-      serve(
-        refusedAsUsage(command, () => effectiveSettings(command)).settings,
-        misspelledVariables(command, process.env),
-      ),
-    );
+  const command = addSettings(new Command('serve').description('run the server')).addHelpText(
+    'after',
+    '\nEvery flag can be given as an environment variable (FORESHOCK_PORT, FORESHOCK_DATA_DIR …) and as a line of the' +
+      '\nconfiguration file (port: 9000). A flag wins over its variable, and that over the file.',
+  );
+  return withExamples(
+    command,
+    ['foreshock serve --port 9000 --data-dir /var/lib/foreshock --durability fsync'],
+    ['foreshock serve --config /etc/foreshock.yaml'],
+  ).action((_flags: object, command: Command) =>
+    serve(
+      refusedAsUsage(command, () => effectiveSettings(command)).settings,
+      misspelledVariables(command, process.env),
+    ),
+  );
 }
 
 async function serve(settings: Settings, warnings: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
 /** What a server says when it has started: where it is, and what to try first. */
+import { resolve } from 'node:path';
 import type { Settings } from '../config.ts';
 import { serviceIdOf, tenantId } from '../domain/ids.ts';
 import type { RunningServer } from '../server.ts';
@@ -15,7 +16,7 @@ export function welcome(server: RunningServer, settings: Settings): string {
   const beside = port !== null && settings.socket !== null ? ` and unix:${settings.socket}` : '';
   const lines = [
     `Foreshock listens on ${local}${beside}`,
-    `data in ${settings.dataDirectory}, durability ${settings.durability}, ${replayed} commands replayed`,
+    `data in ${resolve(settings.dataDirectory)}, durability ${settings.durability}, ${replayed} commands replayed`,
     ...(firstKeys === undefined ? [shutdownText(cleanShutdown)] : []),
   ];
   if (settings.baseUrl !== null) {

@@ -37,9 +37,9 @@ const ATTEMPTS = 5;
 /** @throws Error where `to` holds something, or `from` no data; LogDamaged where what was copied is not whole */
 export async function copyData(options: CopyOptions): Promise<Copied> {
   const { disk, from, to } = options;
-  disk.makeDirectory(to);
-  if (disk.list(to).length > 0) throw new Error(`${to} is not empty`);
   if (!disk.list(from).includes('log')) throw new Error(`${from} holds no data of Foreshock`);
+  disk.makeDirectory(to);
+  if (disk.list(to).length > 0) throw new Error(`${to} is not empty; give a directory that is not there yet`);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await verified(options, copyFiles(options));

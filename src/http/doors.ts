@@ -19,6 +19,7 @@ import {
 } from 'uWebSockets.js';
 import type { Certificate } from '../lib/certificate.ts';
 import { makeWay, SocketFile } from '../lib/socket-path.ts';
+import { whyNotListen } from './listen-failure.ts';
 
 export interface DoorOptions {
   readonly host: string;
@@ -114,7 +115,7 @@ export class Doors {
       this.#portApp.listen(host, port, EXCLUSIVE_PORT, done);
     });
     if (socket === false) {
-      throw new Error(`cannot listen on ${host}:${port}: the address is in use or not this machine's`);
+      throw new Error(`cannot listen on ${host}:${port}: ${await whyNotListen(host, port)}`);
     }
     this.#sockets.push(socket);
     this.port = us_socket_local_port(socket);

@@ -155,6 +155,8 @@ function isFractionOrTooLong(body: unknown): boolean {
   return typeof value === 'number' && value > 0;
 }
 
+const A_TIME = 'must be an ISO 8601 time with a time zone, such as 2026-01-31T12:00:00Z';
+
 function complaint(body: unknown, error: z.ZodError): string {
   const issue = error.issues[0];
   if (issue === undefined) return 'the body is not acceptable';
@@ -165,6 +167,7 @@ function complaint(body: unknown, error: z.ZodError): string {
     case 'invalid_type':
       if (field === '') return 'the body must be a JSON object';
       if (isAbsent(valueAt(body, issue.path))) return `${field} is required`;
+      if (field === 'timestamp') return `timestamp ${A_TIME}`;
       return `${field} must be ${issue.expected === 'int' ? 'an integer' : withArticle(issue.expected)}`;
     case 'invalid_value':
       return isMissing(body, field)
@@ -178,7 +181,7 @@ function complaint(body: unknown, error: z.ZodError): string {
       if (issue.origin === 'string') return `${field} must be at most ${issue.maximum} characters long`;
       return `${field} must be at most ${issue.maximum}`;
     case 'invalid_format':
-      return `${field} must be an ISO 8601 time with a time zone, such as 2026-01-31T12:00:00Z`;
+      return `${field} ${A_TIME}`;
     default:
       return field === '' ? issue.message : `${field} ${issue.message}`;
   }

@@ -23,7 +23,7 @@ const PROBE_MS = 2000;
 
 export class DirectoryInUse extends Error {
   constructor(directory: string, holder: string) {
-    super(`${directory} is in use by ${holder}`);
+    super(`${directory} is in use by ${holder}; stop that, or give another --data-dir`);
     this.name = 'DirectoryInUse';
   }
 }

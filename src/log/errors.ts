@@ -29,6 +29,17 @@ export class LogDamaged extends Error {
   }
 }
 
+/** The log is whole, for all that is known, and of a format this program does not read. Owner: the operator. */
+export class LogOfOtherVersion extends Error {
+  constructor(segment: string, version: number, ours: number) {
+    super(
+      `${segment} has log format version ${version}, and this program reads version ${ours}: run the Foreshock that wrote it. ` +
+        'Nothing has been changed',
+    );
+    this.name = 'LogOfOtherVersion';
+  }
+}
+
 function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

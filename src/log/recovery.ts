@@ -12,11 +12,14 @@
  *   a header that is short, blank or does not check out               refused: it was durable before its name
  *   an earlier segment: bad bytes, or another end than the one the
  *     next header names                                               refused
- *   a segment missing, swapped, of another log or another format      refused
+ *   a segment missing, swapped, or of another log                     refused
  *   a record out of sequence                                          refused
  *   the log ends before the mark of its clean shutdown                refused
  *
- * "Refused" is `LogDamaged`: it names segment and byte, and nothing on disk has been changed.
+ *   a segment of another format version                               refused, and not to be repaired
+ *
+ * "Refused" is `LogDamaged`: it names segment and byte, and nothing on disk has been changed. Of another version it is
+ * `LogOfOtherVersion`, which no repair touches.
  */
 import { join } from 'node:path';
 import { type Disk, readFully, writeFully } from '../lib/disk.ts';

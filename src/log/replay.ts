@@ -6,10 +6,18 @@
 import { join } from 'node:path';
 import type { Stamp } from '../domain/command.ts';
 import { type Disk, type DiskFile, readFully } from '../lib/disk.ts';
-import { LogDamaged } from './errors.ts';
+import { LogDamaged, LogOfOtherVersion } from './errors.ts';
 import { type LogPosition, positionAt } from './position.ts';
 import { type ScanEnd, type ScannedRecord, SegmentScan } from './scan.ts';
-import { decodeHeader, HEADER_BYTES, ordinalOf, type SegmentHeader, segmentFileName } from './segment.ts';
+import {
+  decodeHeader,
+  FORMAT_VERSION,
+  HEADER_BYTES,
+  type HeaderReading,
+  ordinalOf,
+  type SegmentHeader,
+  segmentFileName,
+} from './segment.ts';
 
 /** A record as it stands in the log. */
 export interface LoggedRecord {
@@ -20,6 +28,8 @@ export interface LoggedRecord {
   readonly start: number;
   readonly end: number;
 }
+
+type BadHeader = Extract<HeaderReading, { readonly type: 'bad' }>;
 
 export type Visit = (record: LoggedRecord) => void;
 
@@ -69,7 +79,13 @@ export interface ReplayEnd {
   readonly tail: Tail;
 }
 
-/** @throws LogDamaged naming segment and byte */
+/** A log of another version is none to be repaired. */
+function refusalOf(name: string, { reason, otherVersion }: BadHeader): Error {
+  if (otherVersion === undefined) return new LogDamaged(name, 0, reason);
+  return new LogOfOtherVersion(name, otherVersion, FORMAT_VERSION);
+}
+
+/** @throws LogDamaged naming segment and byte; LogOfOtherVersion */
 export async function replay(options: ReplayOptions, visit: Visit): Promise<ReplayEnd> {
   const { disk, directory, after, pause = async () => {}, onProgress = () => {} } = options;
   const present = segmentOrdinals(disk, directory);
@@ -89,7 +105,7 @@ export async function replay(options: ReplayOptions, visit: Visit): Promise<Repl
     const file = disk.open(join(directory, name), 'read');
     try {
       const reading = readHeader(file);
-      if (reading.type === 'bad') throw new LogDamaged(name, 0, reading.reason);
+      if (reading.type === 'bad') throw refusalOf(name, reading);
       const { header } = reading;
       checkChain(name, ordinal, header, end);
       seed = reading.seed;

@@ -54,7 +54,7 @@ export function seedOf(encodedHeader: Buffer): number {
 
 export type HeaderReading =
   | { readonly type: 'header'; readonly header: SegmentHeader; readonly seed: number }
-  | { readonly type: 'bad'; readonly reason: string };
+  | { readonly type: 'bad'; readonly reason: string; readonly otherVersion?: number };
 
 export function decodeHeader(bytes: Buffer): HeaderReading {
   if (bytes.length < HEADER_BYTES) return { type: 'bad', reason: 'it is shorter than its header' };
@@ -62,14 +62,11 @@ export function decodeHeader(bytes: Buffer): HeaderReading {
     return { type: 'bad', reason: 'this is not a Foreshock log segment' };
   }
   const version = bytes.readUInt32LE(8);
-  if (version !== FORMAT_VERSION) {
-    return {
-      type: 'bad',
-      reason: `log format version ${version}; this program reads version ${FORMAT_VERSION}`,
-    };
-  }
   if (crc32(bytes.subarray(0, 60)) !== bytes.readUInt32LE(60)) {
     return { type: 'bad', reason: 'header checksum mismatch' };
+  }
+  if (version !== FORMAT_VERSION) {
+    return { type: 'bad', reason: `log format version ${version}`, otherVersion: version };
   }
   const header: SegmentHeader = {
     ordinal: bytes.readUInt32LE(12),

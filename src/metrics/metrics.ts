@@ -49,7 +49,7 @@ export function metricsText(sources: MetricsSources): string {
   ]);
 }
 
-function certificateFamily(expiresAtMs: number): Family {
+export function certificateFamily(expiresAtMs: number): Family {
   return {
     type: 'gauge',
     name: 'foreshock_tls_certificate_expiry_timestamp_seconds',

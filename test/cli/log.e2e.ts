@@ -1,5 +1,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anEvent, openTestEngine } from '../support/engine.ts';
 import { foreshock, removeDirectory, temporaryDirectory } from '../support/server.ts';
@@ -54,6 +55,19 @@ describe('foreshock log', () => {
     const { code, stdout } = await log(original, 'verify');
     expect(stdout).toMatch(/^the log is whole: 203 commands, the last is record 203$/m);
     expect(code).toBe(0);
+  });
+
+  it('says for programs whether it is whole and what is in it, with the same exit code', async () => {
+    const whole = await log(original, 'stat', '--json');
+    expect(JSON.parse(whole.stdout)).toMatchObject({
+      ...{ whole: true, commands: 203, damage: null, last_at: expect.stringMatching(/^20.*Z$/) },
+      by_type: { 'record-events': EVENTS },
+    });
+    const directory = copy();
+    damage(directory, 1, 300);
+    const { code, stdout } = await log(directory, 'verify', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ whole: false, damage: { offset: expect.any(Number) } });
   });
 
   it('says what is in it', async () => {
@@ -155,6 +169,23 @@ describe('foreshock log', () => {
     expect((await log(directory, 'verify')).stderr).toMatch(/was closed in order with record 203/);
     expect((await log(directory, 'repair', '--yes')).code).toBe(0);
     expect((await log(directory, 'verify')).code).toBe(0);
+  });
+
+  it('offers no repair of a log that a newer version has written', async () => {
+    const directory = copy();
+    const path = join(directory, 'log', segments(directory)[0] ?? '');
+    const bytes = readFileSync(path);
+    bytes.writeUInt32LE(2, 8);
+    bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
+    writeFileSync(path, bytes);
+    const before = filesOf(directory);
+    for (const command of ['verify', 'repair', 'stat']) {
+      const { code, stderr } = await log(directory, command, ...(command === 'repair' ? ['--yes'] : []));
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/has log format version 2, and this program reads version 1: run the Foreshock/);
+      expect(stderr).not.toContain('log repair');
+    }
+    expect(filesOf(directory)).toEqual(before);
   });
 
   it('has nothing to repair in a whole log', async () => {

@@ -82,8 +82,8 @@ describe('POST /v1/events/batch', () => {
     expect(bodyOf(await post(text, NDJSON))).toEqual({
       accepted: 2,
       rejected: [
-        { index: 1, detail: 'the body is not valid JSON' },
-        { index: 2, detail: 'the body is not valid JSON' },
+        { index: 1, detail: expect.stringMatching(/^the body is not valid JSON/) },
+        { index: 2, detail: expect.stringMatching(/^the body is not valid JSON/) },
       ],
     });
   });
@@ -127,7 +127,9 @@ describe('POST /v1/events/batch', () => {
 
   it('that is not JSON, of another type or too large is refused as a whole', async () => {
     const before = await total();
-    expectRefusal(await post(`[${JSON.stringify(named('x', 'x'))}`), 400, 'the body is not valid JSON');
+    const open = `[${JSON.stringify(named('x', 'x'))}`;
+    const detail = `the body is not valid JSON, at character ${open.length + 1}`;
+    expectRefusal(await post(open), 400, detail);
     expectRefusal(
       await post('a,b', { 'Content-Type': 'text/csv' }),
       415,

@@ -1,0 +1,54 @@
+/** What is printed on a terminal, and what where there is none. */
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeDirectory, type ServerProcess, startServer, temporaryDirectory } from '../support/server.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
+const ESCAPE = '\u001b[';
+const hasTerminals = spawnSync('script', ['--version']).status === 0;
+
+describe('a table', () => {
+  const directory = temporaryDirectory();
+  let server: ServerProcess;
+  beforeAll(async () => {
+    server = await startServer(directory);
+  });
+  afterAll(async () => {
+    await server.stop();
+    removeDirectory(directory);
+  });
+
+  const { FORCE_COLOR: _, NO_COLOR: __, ...plain } = process.env;
+  const list = (environment: Readonly<Record<string, string>> = {}) =>
+    spawnSync(process.execPath, [MAIN, 'keys', 'list', '--data-dir', directory], {
+      encoding: 'utf8',
+      env: { ...plain, ...environment },
+    }).stdout;
+  /** As `list`, on a terminal made for it. */
+  const listOnTerminal = (environment: Readonly<Record<string, string>> = {}) =>
+    spawnSync(
+      'script',
+      ['-qec', `${process.execPath} ${MAIN} keys list --data-dir ${directory}`, '/dev/null'],
+      {
+        encoding: 'utf8',
+        env: { ...plain, TERM: 'xterm', ...environment },
+      },
+    ).stdout;
+
+  it('has no colours in a pipe', () => {
+    expect(list()).toMatch(/^id +tenant +tenant_id +kind +name/);
+    expect(list()).not.toContain(ESCAPE);
+  });
+
+  it.skipIf(!hasTerminals)('has a bold head on a terminal, but not where NO_COLOR is set', () => {
+    expect(listOnTerminal()).toContain(`${ESCAPE}1mid`);
+    expect(listOnTerminal({ NO_COLOR: '1' })).not.toContain(ESCAPE);
+  });
+
+  it('has its columns one below the other', () => {
+    const [head = '', ...rows] = list().trimEnd().split('\n');
+    expect(rows).toHaveLength(2);
+    for (const row of rows) expect(row.slice(head.indexOf('kind'))).toMatch(/^(?:ingest|read-only) /);
+  });
+});
