@@ -9,6 +9,7 @@ import { EventTranscoder } from './events/transcoder.ts';
 import type { Api } from './http/api.ts';
 import { dashboardRoutes } from './http/dashboard.ts';
 import { listen } from './http/listener.ts';
+import { Overload } from './http/overload.ts';
 import { RateLimiter } from './http/rate-limiter.ts';
 import { routes } from './http/routes.ts';
 import { Traffic } from './http/traffic.ts';
@@ -74,8 +75,10 @@ export async function startServer(
     const lifecycle = new Lifecycle();
     const engine = new Late<Engine>();
     const traffic = new Traffic(clock);
-    const eventLoop = new EventLoopMeter();
     const reactors = new Late<Reactors>();
+    const eventLoop = new EventLoopMeter();
+    const overload = new Overload(settings.shedAfterMs, clock, () => eventLoop.idleMs());
+    overload.watch(scheduler);
     const rateLimiter = new RateLimiter(settings, clock);
     const api = apiOf(engine, { entropy, rateLimiter, lister: new Lister(scheduler) }, () =>
       metricsText({
@@ -83,6 +86,7 @@ export async function startServer(
         clock,
         eventLoop,
         traffic,
+        overload,
         inFlight: listener.inFlight,
         isReady: lifecycle.unavailable() === undefined,
         engine: engine.isSet ? engine.value : undefined,
@@ -109,6 +113,7 @@ export async function startServer(
       clock,
       traffic,
       rateLimiter,
+      overload,
       maxConnections: settings.maxConnections,
       newRequestId: randomIds(entropy),
       unavailable: () => lifecycle.unavailable(),

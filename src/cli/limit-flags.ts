@@ -14,6 +14,7 @@ export type LimitSettings = Pick<
   | 'maxConnections'
   | 'maxServices'
   | 'maxIntegrations'
+  | 'shedAfterMs'
   | 'rateLimitKey'
   | 'rateLimitTenant'
   | 'rateLimitFailedAuth'
@@ -22,11 +23,11 @@ export type LimitSettings = Pick<
 /** Of all flags, those that stand here. */
 export function limitSettings(flags: LimitSettings): LimitSettings {
   const { windowMaxEvents, windowMaxBytes, maxBodyBytes, maxBatchBytes, maxWebhookBodyBytes } = flags;
-  const { maxConnections, maxServices, maxIntegrations } = flags;
+  const { maxConnections, shedAfterMs, maxServices, maxIntegrations } = flags;
   const { rateLimitKey, rateLimitTenant, rateLimitFailedAuth } = flags;
   return {
     ...{ windowMaxEvents, windowMaxBytes, maxBodyBytes, maxBatchBytes, maxWebhookBodyBytes },
-    ...{ maxConnections, maxServices, maxIntegrations },
+    ...{ maxConnections, shedAfterMs, maxServices, maxIntegrations },
     ...{ rateLimitKey, rateLimitTenant, rateLimitFailedAuth },
   };
 }
@@ -65,6 +66,14 @@ export function addLimitFlags(command: Command): Command {
       )
         .default(DEFAULTS.maxConnections)
         .argParser(integer(1, 1_000_000)),
+    )
+    .addOption(
+      option(
+        '--shed-after-ms <number>',
+        'how late the event loop may stay before requests are refused with 503, lists first; 0: none is',
+      )
+        .default(DEFAULTS.shedAfterMs)
+        .argParser(integer(0, 60_000)),
     )
     .addOption(
       option('--max-services <number>', 'services a tenant has at most')

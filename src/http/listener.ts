@@ -17,6 +17,7 @@ import {
   METHOD_NOT_ALLOWED,
   NOT_FOUND,
   NOT_JSON,
+  overloaded,
   type Rejection,
   unavailable,
 } from '../domain/rejection.ts';
@@ -27,6 +28,7 @@ import { Authenticator, type KeyDirectory } from './authentication.ts';
 import { readBody } from './body.ts';
 import { type ConnectionOptions, limitConnections } from './connections.ts';
 import { Exchange } from './exchange.ts';
+import { type Overload, type ShedGate, shedClassOf } from './overload.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { isJsonType, type RequestHead, readHead } from './request.ts';
 import { options } from './responses.ts';
@@ -44,6 +46,7 @@ export interface ListenerOptions extends ConnectionOptions {
   readonly scheduler: Scheduler;
   readonly clock: Clock;
   readonly rateLimiter: RateLimiter;
+  readonly overload: Overload;
   /** Why no request can be taken just now, or undefined where they can. */
   readonly unavailable: () => Rejection | undefined;
 }
@@ -62,6 +65,7 @@ export interface Listener {
 const ANSWER_DEADLINE_MS = 15_000;
 /** Often, since what was answered is kept until then: what survives long is dear to collect. */
 const DEADLINE_SWEEP_MS = 100;
+const OVERLOADED = overloaded('the server has more to do than it can; try again');
 const TOO_SLOW = unavailable('the server could not answer in time');
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two processes share a port, and the kernel splits their callers. */
@@ -136,17 +140,20 @@ class HttpServer implements Listener {
   }
 
   #route(): void {
+    const { overload } = this.#options;
     const { other } = this.#options.traffic;
     const byPath = Map.groupBy(this.#options.routes, (route) => route.path);
     for (const [path, routes] of byPath) {
       const paramCount = path.split('/:').length - 1;
       for (const route of routes) {
         const traffic = this.#options.traffic.route(route.method, templateOf(route.path));
+        const shedClass = shedClassOf(route);
+        const gate = shedClass && overload.gates.get(shedClass);
         const handler = (res: HttpResponse, req: HttpRequest) =>
-          this.#take(res, req, route, traffic, paramCount, false);
+          this.#take(res, req, route, gate, traffic, paramCount, false);
         if (route.method === 'GET') {
           this.#app.get(path, handler);
-          this.#app.head(path, (res, req) => this.#take(res, req, route, traffic, paramCount, true));
+          this.#app.head(path, (res, req) => this.#take(res, req, route, gate, traffic, paramCount, true));
         } else if (route.method === 'POST') this.#app.post(path, handler);
         else if (route.method === 'PUT') this.#app.put(path, handler);
         else this.#app.del(path, handler);
@@ -170,6 +177,7 @@ class HttpServer implements Listener {
     res: HttpResponse,
     req: HttpRequest,
     route: Route,
+    gate: ShedGate | undefined,
     traffic: RouteTraffic,
     paramCount: number,
     isHead: boolean,
@@ -178,6 +186,7 @@ class HttpServer implements Listener {
       if (route.access === 'public') return route.handle({ exchange, head, params: [], query: '' });
       const closed = this.#options.unavailable();
       if (closed !== undefined) return exchange.reject(closed);
+      if (gate?.sheds === true) return exchange.reject(OVERLOADED);
       const params: string[] = [];
       for (let index = 0; index < paramCount; index += 1) params.push(req.getParameter(index) ?? '');
       const query = route.method === 'GET' ? req.getQuery() : '';

@@ -51,6 +51,7 @@ export const STATUS_OF: { readonly [K in RejectionKind]: Status } = {
   'limit-reached': 400,
   'rate-limited': 429,
   unavailable: 503,
+  overloaded: 503,
 };
 
 export type Headers = readonly (readonly [name: string, value: string])[];
@@ -82,6 +83,7 @@ const RETRY_AFTER_SECONDS = '1';
 export const EXTRA_HEADERS: { readonly [K in RejectionKind]?: Headers } = {
   unauthenticated: [['WWW-Authenticate', 'Bearer']],
   unavailable: [['Retry-After', RETRY_AFTER_SECONDS]],
+  overloaded: [['Retry-After', RETRY_AFTER_SECONDS]],
 };
 
 const STATUS_LINES = new Map(

@@ -136,7 +136,7 @@ export interface Tenant {
   readonly readOnly: string;
 }
 
-const FOR_TESTS = ['--agent-stale-after', '1h', '--rate-limit-failed-auth', '0'];
+const FOR_TESTS = ['--agent-stale-after', '1h', '--rate-limit-failed-auth', '0', '--shed-after-ms', '0'];
 
 export class TestServer {
   readonly process: ServerProcess;
@@ -152,7 +152,7 @@ export class TestServer {
 
   /**
    * On a data directory of its own. Agents go stale after an hour, so that what is read changes by no clock; and who
-   * has no good key may ask as often as a test likes.
+   * has no good key may ask as often as a test likes, however busy the machine is.
    */
   static async start(...flags: readonly string[]): Promise<TestServer> {
     const directory = temporaryDirectory();

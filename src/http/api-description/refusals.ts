@@ -132,9 +132,10 @@ export function limitHeadersOf({ access }: RouteLine): readonly string[] {
 function headersOf(status: Status): readonly string[] {
   // How long differs from refusal to refusal.
   if (status === 429) return ['Retry-After'];
-  return Object.entries(EXTRA_HEADERS).flatMap(([kind, headers]) =>
+  const names = Object.entries(EXTRA_HEADERS).flatMap(([kind, headers]) =>
     Object.entries(STATUS_OF).some((entry) => entry[0] === kind && entry[1] === status)
       ? headers.map(([name]) => name)
       : [],
   );
+  return [...new Set(names)];
 }
