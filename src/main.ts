@@ -10,6 +10,7 @@ import { backupCommand, restoreCommand } from './cli/backup.ts';
 import { logCommand } from './cli/log.ts';
 import { endQuietlyWithoutReader, printError } from './cli/output.ts';
 import { serveCommand } from './cli/serve.ts';
+import { withoutSecrets } from './lib/redaction.ts';
 import { LogDamaged } from './log/errors.ts';
 
 const program = new Command('foreshock')
@@ -27,6 +28,8 @@ endQuietlyWithoutReader();
 
 const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)];
 for (const command of everyCommand(program)) {
+  // What was mistyped is quoted, and may be a URL with a password in it.
+  command.configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) });
   command.exitOverride().showHelpAfterError('(see --help)').allowExcessArguments(false);
 }
 

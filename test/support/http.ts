@@ -28,12 +28,12 @@ export interface Answer {
 }
 
 export class HttpClient {
-  readonly #port: number;
+  readonly port: number;
   // The server gives up on idle connections after 10 s; ours must be gone before.
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 32, timeout: 4000 });
 
   constructor(port: number) {
-    this.#port = port;
+    this.port = port;
   }
 
   get(path: string, key?: string, headers: Headers = {}): Promise<Answer> {
@@ -62,7 +62,7 @@ export class HttpClient {
     for (const [name, value] of Object.entries(headers)) sent[name] = value;
     return new Promise((resolve, reject) => {
       const request = httpRequest(
-        { host: '127.0.0.1', port: this.#port, method, path, headers: sent, agent: this.#agent },
+        { host: '127.0.0.1', port: this.port, method, path, headers: sent, agent: this.#agent },
         (response) =>
           collect(response)
             .then((answer) => expectDescribed({ method, path, answer }))
