@@ -7,6 +7,7 @@ import { checkSettings, type Settings } from './config.ts';
 import { type Engine, openEngine } from './engine.ts';
 import { EventTranscoder } from './events/transcoder.ts';
 import type { Api } from './http/api.ts';
+import { connectionsWithin } from './http/connections.ts';
 import { dashboardRoutes } from './http/dashboard.ts';
 import { listen } from './http/listener.ts';
 import { Overload } from './http/overload.ts';
@@ -17,6 +18,7 @@ import type { Clock } from './lib/clock.ts';
 import type { Disk } from './lib/disk.ts';
 import { type Entropy, randomFraction, randomIds } from './lib/entropy.ts';
 import { EventLoopMeter } from './lib/event-loop.ts';
+import { openFileLimit } from './lib/file-limit.ts';
 import { Late } from './lib/late.ts';
 import type { Logger } from './lib/logger.ts';
 import type { Scheduler } from './lib/scheduler.ts';
@@ -93,6 +95,10 @@ export async function startServer(
         reactors: reactors.isSet ? reactors.value : undefined,
       }),
     );
+    const maxConnections = connectionsWithin(settings.maxConnections, openFileLimit());
+    if (maxConnections < settings.maxConnections) {
+      logger.warn(`at most ${maxConnections} connections, for the limit of open files allows no more`);
+    }
     const listener = await listen({
       host: settings.host,
       port: settings.port,
@@ -114,7 +120,7 @@ export async function startServer(
       traffic,
       rateLimiter,
       overload,
-      maxConnections: settings.maxConnections,
+      maxConnections,
       newRequestId: randomIds(entropy),
       unavailable: () => lifecycle.unavailable(),
       onThrow: (error, requestId) => logger.error({ err: error, requestId }, 'a request failed'),

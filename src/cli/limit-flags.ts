@@ -62,7 +62,7 @@ export function addLimitFlags(command: Command): Command {
     .addOption(
       option(
         '--max-connections <number>',
-        'connections that are open at most; keep it below the limit of files',
+        'connections that are open at most; fewer where the limit of open files is lower',
       )
         .default(DEFAULTS.maxConnections)
         .argParser(integer(1, 1_000_000)),
