@@ -66,7 +66,7 @@ export const DEFAULTS = {
   maxServices: 100_000,
   maxIntegrations: 100,
   maxConnections: 10_000,
-  shedAfterMs: 100,
+  shedAfterMs: 250,
   // An agent that sends what it kept during an outage does right: to limit callers is the operator's choice.
   rateLimitKey: 0,
   rateLimitTenant: 0,

@@ -79,7 +79,12 @@ export async function startServer(
     const traffic = new Traffic(clock);
     const reactors = new Late<Reactors>();
     const eventLoop = new EventLoopMeter();
-    const overload = new Overload(settings.shedAfterMs, clock, () => eventLoop.idleMs());
+    const overload = new Overload({
+      targetMs: settings.shedAfterMs,
+      clock,
+      idleMs: () => eventLoop.idleMs(),
+      connections: () => traffic.connections.open,
+    });
     overload.watch(scheduler);
     const rateLimiter = new RateLimiter(settings, clock);
     const api = apiOf(engine, { entropy, rateLimiter, lister: new Lister(scheduler) }, () =>

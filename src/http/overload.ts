@@ -25,6 +25,8 @@ import type { RouteLine } from './route.ts';
 export const SHED_CLASSES = ['list', 'batch', 'read', 'write', 'webhook'] as const;
 export type ShedClass = (typeof SHED_CLASSES)[number];
 
+const FIRST_WRITES = SHED_CLASSES.indexOf('write');
+
 const TICK_MS = 20;
 /** A burst is worked through in less, and refused nothing. */
 const PATIENCE_MS = 500;
@@ -40,6 +42,11 @@ const LEAST_TAKEN = 0.05;
 const FALL = 0.03;
 /** And so much more where there was nothing to do all the time: the overload is over. */
 const FALL_AT_REST = 0.5;
+/**
+ * Single writes are shed from so many times the delay on. To refuse one costs half of taking it; and where ten thousand
+ * agents wait for their answers, each of them waits for ten thousand others, and is still better off with an answer.
+ */
+const WRITES_FROM = 4;
 
 /** What a route is shed as; undefined where it never is: who watches a server has to see that it is overloaded. */
 export function shedClassOf({ method, path, access }: RouteLine): ShedClass | undefined {
@@ -81,10 +88,25 @@ export class ShedGate {
   }
 }
 
+export interface OverloadOptions {
+  /** The delay that may stand; 0: nothing is ever shed. */
+  readonly targetMs: number;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** How long the event loop has rested, since any moment. */
+  readonly idleMs: () => number;
+  /** Connections that are open. */
+  readonly connections: () => number;
+}
+
+/**
+ * Of more sockets than this libuv asks again up to 48 times before it looks at its timers, so that a late timer says
+ * less: no request need have waited as long. Then what counts is how long it takes to answer every connection once.
+ */
+const SOCKETS_AT_ONCE = 1024;
+
 export class Overload {
+  readonly #options: OverloadOptions;
   readonly #targetMs: number;
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #idleMs: () => number;
   readonly gates: ReadonlyMap<ShedClass, ShedGate>;
   /** 0 where all is well, at most the number of classes. */
   pressure = 0;
@@ -97,23 +119,21 @@ export class Overload {
   #lowestSeen = 0;
   /** Since the delay has been on this side of the target. */
   #requests = 0;
+  /** Since the timer was set. */
+  #sinceDue = 0;
   #dueMs = Number.POSITIVE_INFINITY;
 
-  /**
-   * @param targetMs the delay that may stand; 0: nothing is ever shed
-   * @param idleMs how long the event loop has rested, since any moment
-   */
-  constructor(targetMs: number, clock: Pick<Clock, 'monotonic'>, idleMs: () => number) {
-    this.#targetMs = targetMs;
-    this.#clock = clock;
-    this.#idleMs = idleMs;
+  constructor(options: OverloadOptions) {
+    this.#options = options;
+    this.#targetMs = options.targetMs;
     this.gates = new Map(SHED_CLASSES.map((name) => [name, new ShedGate(this, name)]));
   }
 
   /** Watches the event loop from now on, for as long as the process lives. */
   watch(scheduler: Scheduler): void {
     if (this.#targetMs === 0) return;
-    this.#dueMs = this.#clock.monotonic() + TICK_MS;
+    this.#dueMs = this.#options.clock.monotonic() + TICK_MS;
+    this.#sinceDue = 0;
     scheduler.after(TICK_MS, () => {
       this.#observe(SHED_CLASSES.length);
       this.watch(scheduler);
@@ -127,15 +147,16 @@ export class Overload {
   look(rank: number, requests: number): void {
     if (this.#targetMs === 0) return;
     this.#requests += requests;
+    this.#sinceDue += requests;
     this.#lowestSeen = Math.min(this.#lowestSeen, rank);
     this.#observe(rank + 1);
   }
 
   #observe(mostPressure: number): void {
-    const nowMs = this.#clock.monotonic();
-    const delayMs = nowMs - this.#dueMs;
+    const nowMs = this.#options.clock.monotonic();
     // Of a timer that is still to come nothing is known.
-    if (delayMs < 0) return;
+    if (nowMs < this.#dueMs) return;
+    const delayMs = this.#delayAt(nowMs);
     const above = delayMs > this.#targetMs;
     if (above !== this.#above) {
       this.#above = above;
@@ -147,16 +168,24 @@ export class Overload {
     if (elapsedMs < INTERVAL_MS) return;
     const begins = above && this.pressure === 0;
     if (begins && (elapsedMs < PATIENCE_MS || this.#requests < PATIENCE_REQUESTS)) return;
-    const rest = (this.#idleMs() - this.#idleBeforeMs) / elapsedMs;
-    if (above && rest <= MOST_REST)
-      this.pressure = Math.max(this.pressure, Math.min(mostPressure, this.#raised()));
+    const rest = (this.#options.idleMs() - this.#idleBeforeMs) / elapsedMs;
+    const most = this.#longestMs < WRITES_FROM * this.#targetMs ? FIRST_WRITES : SHED_CLASSES.length;
+    if (above && rest <= MOST_REST && this.pressure <= most)
+      this.pressure = Math.max(this.pressure, Math.min(most, mostPressure, this.#raised()));
     else this.pressure = Math.max(0, this.pressure - FALL - FALL_AT_REST * rest);
     this.#begin(nowMs);
   }
 
+  #delayAt(nowMs: number): number {
+    const lateMs = nowMs - this.#dueMs;
+    const connections = this.#options.connections();
+    if (connections <= SOCKETS_AT_ONCE || this.#sinceDue <= connections) return lateMs;
+    return (lateMs * connections) / this.#sinceDue;
+  }
+
   #begin(nowMs: number): void {
     this.#sinceMs = nowMs;
-    this.#idleBeforeMs = this.#idleMs();
+    this.#idleBeforeMs = this.#options.idleMs();
     this.#longestMs = 0;
     this.#lowestSeen = SHED_CLASSES.length;
   }

@@ -37,7 +37,7 @@ function serve(
 } {
   const clock = new ManualClock(0);
   let tick: { readonly dueMs: number; readonly task: () => void } | undefined;
-  const overload = new Overload(targetMs, clock, () => idleMs);
+  const overload = new Overload({ targetMs, clock, idleMs: () => idleMs, connections: () => 1 });
   overload.watch({
     after: (delayMs, task) => {
       tick = { dueMs: clock.monotonic() + delayMs, task };
@@ -89,6 +89,35 @@ function serve(
   return { of, highestPressure, overload };
 }
 
+/** The pressure of callers who ask again as soon as they are answered, where the timer waits for 48 rounds of them. */
+function askedAgainAtOnce(name: ShedClass, connections: number, costMs: number): number {
+  const clock = new ManualClock(0);
+  let task = () => {};
+  const overload = new Overload({
+    targetMs: TARGET_MS,
+    clock,
+    idleMs: () => 0,
+    connections: () => connections,
+  });
+  overload.watch({
+    after: (_, next) => {
+      task = next;
+      return () => {};
+    },
+    soon: () => {},
+  });
+  let highest = 0;
+  while (clock.monotonic() < 10_000) {
+    for (let n = 0; n < 48 * connections; n += 1) {
+      clock.step(overload.gates.get(name)?.sheds === true ? REFUSAL_MS : costMs);
+      highest = Math.max(highest, overload.pressure);
+    }
+    task();
+    highest = Math.max(highest, overload.pressure);
+  }
+  return highest;
+}
+
 /** Of half a millisecond each, the server answers 2000 a second. */
 const READ_MS = 0.5;
 const COUNTED_SECONDS = 7;
@@ -114,6 +143,14 @@ describe('a server that is asked for more than it can do', () => {
     const { of } = serve([reads(times), writes]);
     expect(of('write').refused).toBe(0);
     expect(of('write').p99Ms).toBeLessThan(6 * TARGET_MS);
+  });
+
+  it('takes single writes for longer, and then sheds them too', () => {
+    // Twenty thousand a second are as many as can be taken, and half of that again is asked for.
+    const { of } = serve([{ name: 'write', perSecond: 30_000, costMs: 0.05 }]);
+    expect(of('write').refused).toBeGreaterThan(0);
+    expect(of('write').p99Ms).toBeGreaterThan(TARGET_MS);
+    expect(of('write').p99Ms).toBeLessThan(10 * TARGET_MS);
   });
 
   it('lets everybody wait ever longer where it may shed nothing', () => {
@@ -150,6 +187,14 @@ describe('a server that has enough time', () => {
     expect(highestPressure).toBe(0);
   });
 
+  it('sheds nothing because its timers wait for many sockets, each of which is answered soon', () => {
+    // Two thousand callers, answered every forty milliseconds, and those of what is dear every second.
+    expect(askedAgainAtOnce('write', 2000, 0.02)).toBe(0);
+    expect(askedAgainAtOnce('read', 2000, 0.5)).toBeGreaterThan(0);
+    // Of few sockets a late timer says all: they wait with a thousand requests each.
+    expect(askedAgainAtOnce('read', 256, 0.5)).toBeGreaterThan(0);
+  });
+
   it('sheds nothing where it is late for want of a processor, with little to do', () => {
     // Woken 300 ms late each time.
     const { highestPressure } = serve([{ ...reads(1), perSecond: 20 }], { restMs: 300 });
@@ -161,7 +206,7 @@ describe('a server that has enough time', () => {
     expect(overload.pressure).toBeGreaterThan(2);
     const clock = new ManualClock(0);
     // The same gates, looked through by nobody: the timer alone brings the pressure down.
-    const calm = new Overload(TARGET_MS, clock, () => 0);
+    const calm = new Overload({ targetMs: TARGET_MS, clock, idleMs: () => 0, connections: () => 1 });
     calm.pressure = overload.pressure;
     let task = () => {};
     calm.watch({
