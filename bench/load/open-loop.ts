@@ -39,7 +39,8 @@ export async function openLoop(
   for (const run of runs) run.countFromMs = countFromMs;
   for (let nowMs = startMs; nowMs < endMs; nowMs = performance.now()) {
     for (const run of runs) run.sendDue(startMs, nowMs);
-    await new Promise((done) => setImmediate(done));
+    // A few milliseconds late is nothing here, and a client that spins takes a core from the server.
+    await new Promise((done) => setTimeout(done, 2));
   }
   return runs.map((run) => run.end(seconds));
 }
