@@ -46,6 +46,8 @@ export interface Settings extends TenantCaps, RateLimits {
   readonly maxWebhookBodyBytes: number;
   /** Connections that are open at most. */
   readonly maxConnections: number;
+  /** How late the event loop may stay before requests are shed, milliseconds; 0: none is. */
+  readonly shedAfterMs: number;
   /** Who may read GET /metrics. */
   readonly metrics: MetricsAccess;
   /** Readers of the stream at the same time. */
@@ -82,6 +84,7 @@ export const DEFAULTS = {
   maxServices: 100_000,
   maxIntegrations: 100,
   maxConnections: 10_000,
+  shedAfterMs: 250,
   // An agent that sends what it kept during an outage does right: to limit callers is the operator's choice.
   rateLimitKey: 0,
   rateLimitTenant: 0,

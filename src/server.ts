@@ -7,8 +7,10 @@ import { checkSettings, type Settings } from './config.ts';
 import { type Engine, openEngine } from './engine.ts';
 import { EventTranscoder } from './events/transcoder.ts';
 import type { Api } from './http/api.ts';
+import { connectionsWithin } from './http/connections.ts';
 import { dashboardRoutes } from './http/dashboard.ts';
 import { listen } from './http/listener.ts';
+import { Overload } from './http/overload.ts';
 import { RateLimiter } from './http/rate-limiter.ts';
 import { routes } from './http/routes.ts';
 import { Traffic } from './http/traffic.ts';
@@ -17,6 +19,7 @@ import type { Clock } from './lib/clock.ts';
 import type { Disk } from './lib/disk.ts';
 import { type Entropy, randomFraction, randomIds } from './lib/entropy.ts';
 import { EventLoopMeter } from './lib/event-loop.ts';
+import { openFileLimit } from './lib/file-limit.ts';
 import { Late } from './lib/late.ts';
 import type { Logger } from './lib/logger.ts';
 import type { Scheduler } from './lib/scheduler.ts';
@@ -82,8 +85,15 @@ export async function startServer(
     const lifecycle = new Lifecycle();
     const engine = new Late<Engine>();
     const traffic = new Traffic(clock);
-    const eventLoop = new EventLoopMeter();
     const reactors = new Late<Reactors>();
+    const eventLoop = new EventLoopMeter();
+    const overload = new Overload({
+      targetMs: settings.shedAfterMs,
+      clock,
+      idleMs: () => eventLoop.idleMs(),
+      connections: () => traffic.connections.open,
+    });
+    overload.watch(scheduler);
     const rateLimiter = new RateLimiter(settings, clock);
     const api = apiOf(engine, { entropy, rateLimiter, lister: new Lister(scheduler) }, () =>
       metricsText({
@@ -91,6 +101,7 @@ export async function startServer(
         clock,
         eventLoop,
         traffic,
+        overload,
         inFlight: listener.inFlight,
         certificateExpiresAtMs: certificate.current?.expiresAtMs,
         isReady: lifecycle.unavailable() === undefined,
@@ -98,6 +109,10 @@ export async function startServer(
         reactors: reactors.isSet ? reactors.value : undefined,
       }),
     );
+    const maxConnections = connectionsWithin(settings.maxConnections, openFileLimit());
+    if (maxConnections < settings.maxConnections) {
+      logger.warn(`at most ${maxConnections} connections, for the limit of open files allows no more`);
+    }
     const listener = await listen({
       host: settings.host,
       port: settings.port === 'none' ? null : settings.port,
@@ -121,7 +136,8 @@ export async function startServer(
       traffic,
       rateLimiter,
       trustProxy: settings.trustProxy,
-      maxConnections: settings.maxConnections,
+      overload,
+      maxConnections,
       newRequestId: randomIds(entropy),
       unavailable: () => lifecycle.unavailable(),
       onThrow: (error, requestId) => logger.error({ err: error, requestId }, 'a request failed'),

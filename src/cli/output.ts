@@ -17,6 +17,8 @@ const NO_LINES = {
   middle: '  ',
 };
 
+import { withoutSecrets } from '../lib/redaction.ts';
+
 /** A reader that has seen enough, such as `head`, ends the command; it is no failure. */
 export function endQuietlyWithoutReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -30,7 +32,7 @@ export function print(text: string): void {
 }
 
 export function printError(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${withoutSecrets(text)}\n`);
 }
 
 /** Whether somebody may be looking at standard error. */

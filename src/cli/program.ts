@@ -1,5 +1,6 @@
 /** Every command there is. `main.ts` runs it; the reference and the tests of the help are made from it. */
 import { Command } from 'commander';
+import { withoutSecrets } from '../lib/redaction.ts';
 import { keysCommand, tenantsCommand } from './admin.ts';
 import { agentCommand } from './agent.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
@@ -24,6 +25,8 @@ export function foreshockProgram(version: string): Command {
     .addCommand(configCommand())
     .addCommand(agentCommand(version));
   for (const command of everyCommand(program)) {
+    // What was mistyped is quoted, and may be a URL with a password in it.
+    command.configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) });
     command.exitOverride().showHelpAfterError('(see --help)').allowExcessArguments(false);
   }
   return program;

@@ -41,6 +41,8 @@ async function serve(settings: Settings, warnings: readonly string[]): Promise<v
     logger.fatal({ err: error }, 'ending the process; what the log holds is what happened');
     process.exit(1);
   };
+  // As a line of the log, like all that ends the process: Node would print the source beside it.
+  process.on('uncaughtException', onFatal);
   let server: RunningServer | undefined;
   let stopping = false;
   const stop = (signal: string) => {

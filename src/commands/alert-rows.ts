@@ -9,6 +9,7 @@ const PENDING = 'p';
 const RECENT = 'r';
 const ALERT = 'l';
 const OUTBOUND = 'o';
+const EARLY_END = 'x';
 
 /** Rows of a tenant, which follow those of its integrations. */
 export function* dumpAlerts({ inbox, alerts, outbox }: Tenant, nowMs: number): Iterable<readonly unknown[]> {
@@ -19,6 +20,9 @@ export function* dumpAlerts({ inbox, alerts, outbox }: Tenant, nowMs: number): I
     yield [RECENT, integrationId, toolDeliveryId, atMs, isForMs];
   }
   for (const { context } of alerts.alerts.values()) yield [ALERT, JSON.stringify(context)];
+  for (const { integrationId, key, endedAtMs } of alerts.earlyEnds) {
+    yield [EARLY_END, integrationId, key, endedAtMs];
+  }
   for (const { context, state } of outbox.inOrder()) {
     yield [OUTBOUND, OUTBOUND_STATES.indexOf(state), JSON.stringify(context)];
   }
@@ -39,6 +43,13 @@ export function restoreAlerts({ inbox, alerts, outbox }: Tenant, kind: string, f
       return true;
     case ALERT:
       alerts.add(fields.json<Alert>());
+      return true;
+    case EARLY_END:
+      alerts.endEarly({
+        integrationId: integrationId(fields.text()),
+        key: fields.text(),
+        endedAtMs: fields.number(),
+      });
       return true;
     case OUTBOUND: {
       const state = fields.member<OutboundState>(OUTBOUND_STATES);

@@ -55,7 +55,10 @@ function changeAlert(
   const { id: integrationId, type: tool } = integration.context;
   const firing = tenant.alerts.firing(integrationId, change.key);
   if (change.type === 'resolved') {
-    if (firing !== undefined) tenant.alerts.resolve(firing, change.endedAtMs);
+    const { key, endedAtMs } = change;
+    if (firing !== undefined) tenant.alerts.resolve(firing, endedAtMs);
+    // An incident ends once. Alertmanager's alerts come and go, and say the same beginning each time.
+    else if (tool === 'pagerduty') tenant.alerts.endEarly({ integrationId, key, endedAtMs });
     return;
   }
   const { type: _, alertId: id, match, candidates, ...facts } = change;
@@ -66,10 +69,11 @@ function changeAlert(
     wantNotes(tenant, integration, firing.context.id, change.key, atMs);
     return;
   }
-  const known = tenant.alerts.alerts.get(id);
-  if (known !== undefined) tenant.alerts.fire(known, { match, candidates });
+  const endedAtMs = tenant.alerts.earlyEndOf(integrationId, change.key, change.startedAtMs);
+  let alert = tenant.alerts.alerts.get(id);
+  if (alert !== undefined) tenant.alerts.fire(alert, { match, candidates });
   else {
-    tenant.alerts.add({
+    alert = tenant.alerts.add({
       ...facts,
       ...{ id, integrationId, tool, match, candidates },
       status: 'firing',
@@ -78,6 +82,8 @@ function changeAlert(
       isSettled: false,
     });
   }
+  // Whoever was paged still wants to know what changed: it has its note, and its causes are looked for once more.
+  if (endedAtMs !== undefined) tenant.alerts.resolve(alert, endedAtMs);
   wantNotes(tenant, integration, id, change.key, atMs);
 }
 

@@ -9,7 +9,7 @@
  *
  * Log before state, state before answer: no reader sees, and no caller is told, what the log does not hold.
  */
-import type { Submission } from '../domain/encoded-events.ts';
+import type { RecordEncodedEvents, Submission } from '../domain/encoded-events.ts';
 import { type Rejection, unavailable } from '../domain/rejection.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
@@ -18,7 +18,7 @@ import type { CommandLog } from '../log/log.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import { apply, type Outcome, REPLAY } from './apply.ts';
 import { type CommitQueue, commitQueue, type Durability } from './durability.ts';
-import { overCap, refusal, type TenantCaps } from './refusal.ts';
+import { eventsOverCap, overCap, refusal, type TenantCaps, tooManyServices } from './refusal.ts';
 import type { State } from './state.ts';
 
 /** Commands that may wait for a sync: about what a second of full load brings. */
@@ -122,6 +122,12 @@ export class Pipeline {
     this.#waitingBytes += record.bytes.length;
     this.appendedBytes += record.bytes.length;
     this.#queue.appended({ record, settle });
+  }
+
+  /** Places of events that would make more services than a tenant may have, and the sentence that refuses them. */
+  overCap(command: RecordEncodedEvents): { readonly events: ReadonlySet<number>; readonly detail: string } {
+    const { state, caps } = this.#options;
+    return { events: eventsOverCap(state, command, caps), detail: tooManyServices(caps).detail };
   }
 
   /** Why commands are not taken just now, as far as the last attempt told; undefined where they are. */

@@ -3,7 +3,7 @@
  * that a refused command costs no record; and when it is applied, because with group commit others may have
  * been applied in between, and a replay must come to the same answer.
  */
-import type { Submission } from '../domain/encoded-events.ts';
+import type { RecordEncodedEvents, Submission } from '../domain/encoded-events.ts';
 import {
   AGENT_NOT_REGISTERED,
   badInput,
@@ -30,14 +30,7 @@ export interface TenantCaps {
  */
 export function overCap(state: State, command: Submission, caps: TenantCaps): Rejection | undefined {
   if (command.type === 'record-encoded-events') {
-    const tenant = state.tenants.get(command.tenantId);
-    // While there is room for all being new, none needs to be looked at.
-    if (tenant === undefined || tenant.services.size + command.events.count <= caps.maxServices)
-      return undefined;
-    const names = new Set<string>();
-    for (const name of serviceNamesIn(command)) if (!tenant.servicesByName.has(name)) names.add(name);
-    if (names.size === 0 || tenant.services.size + names.size <= caps.maxServices) return undefined;
-    return limitReached(`a tenant has at most ${caps.maxServices} services`);
+    return eventsOverCap(state, command, caps).size === 0 ? undefined : tooManyServices(caps);
   }
   if (command.type === 'create-integration') {
     const tenant = state.tenants.get(command.tenantId);
@@ -45,6 +38,35 @@ export function overCap(state: State, command: Submission, caps: TenantCaps): Re
     return limitReached(`a tenant has at most ${caps.maxIntegrations} integrations`);
   }
   return undefined;
+}
+
+export function tooManyServices({ maxServices }: TenantCaps): Rejection {
+  return limitReached(`a tenant has at most ${maxServices} services`);
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+/** Places of events of services that would be too many: those that come first in the batch have what room there is. */
+export function eventsOverCap(
+  state: State,
+  command: RecordEncodedEvents,
+  { maxServices }: TenantCaps,
+): ReadonlySet<number> {
+  const tenant = state.tenants.get(command.tenantId);
+  // While there is room for all being new, none needs to be looked at.
+  if (tenant === undefined || tenant.services.size + command.events.count <= maxServices) return NONE;
+  const room = maxServices - tenant.services.size;
+  const added = new Set<string>();
+  const over = new Set<number>();
+  let index = 0;
+  for (const name of serviceNamesIn(command)) {
+    if (!tenant.servicesByName.has(name) && !added.has(name)) {
+      if (added.size < room) added.add(name);
+      else over.add(index);
+    }
+    index += 1;
+  }
+  return over;
 }
 
 export function refusal(state: State, command: Submission): Rejection | undefined {

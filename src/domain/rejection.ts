@@ -15,6 +15,7 @@ export const REJECTION_KINDS = [
   'limit-reached',
   'rate-limited',
   'unavailable',
+  'overloaded',
 ] as const;
 export type RejectionKind = (typeof REJECTION_KINDS)[number];
 
@@ -33,6 +34,8 @@ export const badInput = (detail: string): Rejection => rejection('bad-input', de
 export const forbidden = (detail: string): Rejection => rejection('forbidden', detail);
 export const unauthenticated = (detail: string): Rejection => rejection('unauthenticated', detail);
 export const unavailable = (detail: string): Rejection => rejection('unavailable', detail);
+/** There is more to do than can be done: some are refused, so that the others are answered in time. */
+export const overloaded = (detail: string): Rejection => rejection('overloaded', detail);
 /** A tenant has as many of something as the operator lets it have: trying again does not help. */
 export const limitReached = (detail: string): Rejection => rejection('limit-reached', detail);
 export const rateLimited = (detail: string): Rejection => rejection('rate-limited', detail);

@@ -20,6 +20,7 @@ const WRONG_KIND: { readonly [K in KeyKind]: Rejection } = {
   'read-only': forbidden('a read-only key is required'),
 };
 
+const CANONICAL = 'Bearer ';
 const BEARER = /^bearer +(\S+)$/i;
 
 /** Headers remembered, 250 bytes each. Only good ones are, so that nobody can drive out those of others by guessing. */
@@ -35,11 +36,17 @@ const MAX_REMEMBERED = 65_536;
  */
 export class Authenticator {
   readonly #keys: KeyDirectory;
+  /** Headers, as agents write them. */
   readonly #remembered = new Map<string, ApiKey>();
   #revocations = 0;
 
   constructor(keys: KeyDirectory) {
     this.#keys = keys;
+  }
+
+  /** Headers that are remembered. */
+  get remembered(): number {
+    return this.#remembered.size;
   }
 
   authenticate(authorization: string, access: KeyAccess): ApiKey | Rejection {
@@ -60,6 +67,8 @@ export class Authenticator {
     if (!looksLikeApiKey(text)) return BAD_KEY;
     const key = this.#keys.get(sha256Hex(text));
     if (key === undefined) return BAD_KEY;
+    // One spelling of each key: spaces without end could be put into a header, and each be remembered.
+    if (authorization !== CANONICAL + text) return key;
     this.#remembered.set(authorization, key);
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > MAX_REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest);

@@ -28,6 +28,11 @@ interface RejectedEvent {
   readonly detail: string;
 }
 
+/** Events that are not to be taken, by their places in the batch, and why. */
+type Refused = ReadonlyMap<number, string>;
+
+const NONE: Refused = new Map();
+
 const NDJSON_TYPE = /^application\/(?:x-)?(?:ndjson|jsonl|jsonlines)\s*(?:;|$)/i;
 const ARRAY = 0x5b;
 const END_ARRAY = 0x5d;
@@ -49,10 +54,24 @@ export function recordBatch(api: Api, { exchange, key, head, body }: BytesCall):
   const start = afterSpace(body, 0);
   // A body whose type is not said may be either, and tells by how it begins.
   const isLines = NDJSON_TYPE.test(head.contentType) || (head.contentType === '' && body[start] !== ARRAY);
-  const rejected = isLines ? takeLines(transcoder, body) : takeArray(transcoder, body, start);
+  const take = (refused: Refused) =>
+    isLines ? takeLines(transcoder, body, refused) : takeArray(transcoder, body, start, refused);
+  let rejected = take(NONE);
   if ('type' in rejected) return exchange.reject(rejected);
 
   const { tenantId, agentId } = key;
+  const { pipeline } = api;
+  // What has a key is taken whole or not at all: sent again, it must be judged as it was, whatever room there is then.
+  if (transcoder.encoded.count > 0 && head.idempotencyKey === undefined) {
+    const command = { type: 'record-encoded-events', tenantId, agentId, events: transcoder.encoded } as const;
+    const over = pipeline.overCap(command);
+    if (over.events.size > 0) {
+      const refused = refusedBy(rejected, over.events, over.detail);
+      transcoder.clear();
+      rejected = take(refused);
+      if ('type' in rejected) return exchange.reject(rejected);
+    }
+  }
   const { encoded } = transcoder;
   api.rateLimiter.charge(key, encoded.count);
   const answer = () => json(200, JSON.stringify({ accepted: encoded.count, rejected }));
@@ -73,7 +92,23 @@ export function recordBatch(api: Api, { exchange, key, head, body }: BytesCall):
   else exchange.reject(AGENT_NOT_REGISTERED);
 }
 
-function takeLines(transcoder: EventTranscoder, body: Buffer): readonly RejectedEvent[] | Rejection {
+/** @param over places among the events that were taken, which stand where the rejected ones leave off */
+function refusedBy(rejected: readonly RejectedEvent[], over: ReadonlySet<number>, detail: string): Refused {
+  const refused = new Map(rejected.map((event) => [event.index, event.detail]));
+  const last = Math.max(...over);
+  for (let index = 0, taken = 0; taken <= last; index += 1) {
+    if (refused.has(index)) continue;
+    if (over.has(taken)) refused.set(index, detail);
+    taken += 1;
+  }
+  return refused;
+}
+
+function takeLines(
+  transcoder: EventTranscoder,
+  body: Buffer,
+  refused: Refused,
+): readonly RejectedEvent[] | Rejection {
   const rejected: RejectedEvent[] = [];
   let index = 0;
   for (let start = 0; start < body.length; ) {
@@ -82,7 +117,7 @@ function takeLines(transcoder: EventTranscoder, body: Buffer): readonly Rejected
     if (afterSpace(body, start) < end) {
       if (index === LIMITS.batchEvents) return TOO_MANY;
       const line = body.subarray(start, end);
-      const detail = takeOne(transcoder, line);
+      const detail = refused.get(index) ?? takeOne(transcoder, line);
       if (detail !== undefined) rejected.push({ index, detail });
       index += 1;
     }
@@ -109,8 +144,9 @@ function takeArray(
   transcoder: EventTranscoder,
   body: Buffer,
   start: number,
+  refused: Refused,
 ): readonly RejectedEvent[] | Rejection {
-  if (takePlainArray(transcoder, body, start))
+  if (refused.size === 0 && takePlainArray(transcoder, body, start))
     return transcoder.encoded.count > LIMITS.batchEvents ? TOO_MANY : [];
   transcoder.clear();
   const reading = readStrictJson(body, LIMITS.jsonDepth);
@@ -119,7 +155,7 @@ function takeArray(
   if (reading.value.length > LIMITS.batchEvents) return TOO_MANY;
   const rejected: RejectedEvent[] = [];
   for (const [index, value] of reading.value.entries()) {
-    const detail = takeValue(transcoder, value);
+    const detail = refused.get(index) ?? takeValue(transcoder, value);
     if (detail !== undefined) rejected.push({ index, detail });
   }
   return rejected;

@@ -12,6 +12,17 @@ export interface ConnectionOptions {
   readonly onThrow: (error: unknown, requestId: string) => void;
 }
 
+/** Files that are not connections of callers: the log, checkpoints, calls to tools, the runtime's own. */
+const RESERVED_FILES = 64;
+
+/**
+ * As many connections as are wanted and can be had. Where a process has no file left for a connection, the kernel keeps
+ * offering it, the event loop spins, and the log cannot begin a segment: that must not be reached.
+ */
+export function connectionsWithin(wanted: number, fileLimit: number | undefined): number {
+  return fileLimit === undefined ? wanted : Math.max(1, Math.min(wanted, fileLimit - RESERVED_FILES));
+}
+
 const TOO_MANY = unavailable('too many connections; try again');
 
 declare module 'uWebSockets.js' {

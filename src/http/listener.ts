@@ -10,6 +10,7 @@ import {
   METHOD_NOT_ALLOWED,
   NOT_FOUND,
   NOT_JSON,
+  overloaded,
   type Rejection,
   unavailable,
 } from '../domain/rejection.ts';
@@ -24,6 +25,7 @@ import { ClientAddresses } from './client-addresses.ts';
 import { type ConnectionOptions, limitConnections } from './connections.ts';
 import { type DoorOptions, Doors } from './doors.ts';
 import { Exchange } from './exchange.ts';
+import { type Overload, type ShedGate, shedClassOf } from './overload.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { isJsonType, type RequestHead, readHead } from './request.ts';
 import { options } from './responses.ts';
@@ -40,6 +42,7 @@ export interface ListenerOptions extends ConnectionOptions, DoorOptions {
   readonly clock: Clock;
   readonly rateLimiter: RateLimiter;
   readonly trustProxy: readonly TrustedProxy[];
+  readonly overload: Overload;
   /** Why no request can be taken just now, or undefined where they can. */
   readonly unavailable: () => Rejection | undefined;
 }
@@ -61,6 +64,7 @@ export interface Listener {
 const ANSWER_DEADLINE_MS = 15_000;
 /** Often, since what was answered is kept until then: what survives long is dear to collect. */
 const DEADLINE_SWEEP_MS = 100;
+const OVERLOADED = overloaded('the server has more to do than it can; try again');
 const TOO_SLOW = unavailable('the server could not answer in time');
 
 /** @throws Error where the address cannot be listened on, or the certificate cannot be served */
@@ -124,17 +128,20 @@ class HttpServer implements Listener {
   }
 
   #route(app: TemplatedApp): void {
+    const { overload } = this.#options;
     const { other } = this.#options.traffic;
     const byPath = Map.groupBy(this.#options.routes, (route) => route.path);
     for (const [path, routes] of byPath) {
       const paramCount = path.split('/:').length - 1;
       for (const route of routes) {
         const traffic = this.#options.traffic.route(route.method, templateOf(route.path));
+        const shedClass = shedClassOf(route);
+        const gate = shedClass && overload.gates.get(shedClass);
         const handler = (res: HttpResponse, req: HttpRequest) =>
-          this.#take(res, req, route, traffic, paramCount, false);
+          this.#take(res, req, route, gate, traffic, paramCount, false);
         if (route.method === 'GET') {
           app.get(path, handler);
-          app.head(path, (res, req) => this.#take(res, req, route, traffic, paramCount, true));
+          app.head(path, (res, req) => this.#take(res, req, route, gate, traffic, paramCount, true));
         } else if (route.method === 'POST') app.post(path, handler);
         else if (route.method === 'PUT') app.put(path, handler);
         else app.del(path, handler);
@@ -158,6 +165,7 @@ class HttpServer implements Listener {
     res: HttpResponse,
     req: HttpRequest,
     route: Route,
+    gate: ShedGate | undefined,
     traffic: RouteTraffic,
     paramCount: number,
     isHead: boolean,
@@ -166,6 +174,7 @@ class HttpServer implements Listener {
       if (route.access === 'public') return route.handle({ exchange, head, params: [], query: '' });
       const closed = this.#options.unavailable();
       if (closed !== undefined) return exchange.reject(closed);
+      if (gate?.sheds === true) return exchange.reject(OVERLOADED);
       const params: string[] = [];
       for (let index = 0; index < paramCount; index += 1) params.push(req.getParameter(index) ?? '');
       const query = route.method === 'GET' ? req.getQuery() : '';

@@ -51,6 +51,7 @@ export const STATUS_OF: { readonly [K in RejectionKind]: Status } = {
   'limit-reached': 400,
   'rate-limited': 429,
   unavailable: 503,
+  overloaded: 503,
 };
 
 export type Headers = readonly (readonly [name: string, value: string])[];
@@ -73,8 +74,17 @@ export const STREAM_HEADERS: Headers = [
   ['Cache-Control', 'no-store'],
   ['X-Accel-Buffering', 'no'],
 ];
-const TEXT_HEADERS: Headers = [['Content-Type', 'text/plain; charset=utf-8']];
-const PROBLEM_HEADERS: Headers = [['Content-Type', 'application/problem+json']];
+/**
+ * A 404 may be kept by any cache that is not told otherwise, and the path of a webhook is a secret. Sentences quote what
+ * was sent: no browser may take one for anything but text.
+ */
+export const ERROR_HEADERS: Headers = [
+  ['Cache-Control', 'no-store'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+];
+const TEXT_HEADERS: Headers = [['Content-Type', 'text/plain; charset=utf-8'], ...ERROR_HEADERS];
+const PROBLEM_HEADERS: Headers = [['Content-Type', 'application/problem+json'], ...ERROR_HEADERS];
 
 /** Seconds a client is asked to wait when the server cannot take its request just now. */
 const RETRY_AFTER_SECONDS = '1';
@@ -82,6 +92,7 @@ const RETRY_AFTER_SECONDS = '1';
 export const EXTRA_HEADERS: { readonly [K in RejectionKind]?: Headers } = {
   unauthenticated: [['WWW-Authenticate', 'Bearer']],
   unavailable: [['Retry-After', RETRY_AFTER_SECONDS]],
+  overloaded: [['Retry-After', RETRY_AFTER_SECONDS]],
 };
 
 const STATUS_LINES = new Map(

@@ -68,6 +68,18 @@ export const newIntegrationSchema = component(
 
 const secret = z.string().min(1).max(LIMITS.valueLength).optional();
 
+/** It goes out in a header, or in a form that PagerDuty compares: a line end that was pasted along would never do. */
+const printable = (text: string) => /^[\x21-\x7e]+$/.test(text);
+const credential = secret.refine(
+  (text) => text === undefined || printable(text),
+  'must be printable ASCII without spaces',
+);
+const routingKey = z
+  .string()
+  .min(1)
+  .refine((text) => text.length === 32 && printable(text), 'must be an integration key, 32 characters long')
+  .optional();
+
 const httpUrl = z.string().refine(isPlainHttpUrl, 'must be an http or https URL without user or password');
 
 /** PUT replaces `config`, and nothing else of an integration can be written. Keys we do not know are kept. */
@@ -75,13 +87,14 @@ export const integrationUpdateSchema = component(
   'IntegrationUpdate',
   z.strictObject({
     config: z.looseObject({
-      pagerduty_token: secret.describe('REST API key that notes are written with.'),
-      pagerduty_from: secret.describe('Login address of the user that notes are written as.'),
-      pagerduty_routing_key: secret.describe('Deploys and flag changes are sent there as change events.'),
+      pagerduty_token: credential.describe('REST API key that notes are written with.'),
+      pagerduty_from: credential.describe('Login address of the user that notes are written as.'),
+      pagerduty_routing_key: routingKey.describe('Deploys and flag changes are sent there as change events.'),
       pagerduty_webhook_secret: secret.describe('Deliveries must be signed with it then.'),
       alertmanager_url: httpUrl.optional().describe('Agents that fall silent are raised there.'),
       service_map: z
         .record(z.string(), z.string())
+        .refine((map) => !('' in map) && !Object.values(map).includes(''), 'must not hold an empty name')
         .optional()
         .describe('Names of the alerting tool, and the services they stand for.'),
       lookback_seconds: z

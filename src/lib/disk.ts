@@ -49,11 +49,17 @@ const OPEN_FLAGS: { readonly [M in OpenMode]: string } = { create: 'wx+', 'read-
 export const nodeDisk: Disk = {
   list: (directory) => fs.readdirSync(directory),
   makeDirectory: (directory) => {
-    const first = fs.mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
-    if (first === undefined) return;
-    // Each directory that was made is an entry of its parent, which a power cut could still lose.
-    for (let made = resolve(directory); made.startsWith(resolve(first)); made = dirname(made))
+    // One by one: Node's own way of making those above does not end where a file system takes none, as in /proc.
+    for (const made of missingOf(resolve(directory))) {
+      try {
+        fs.mkdirSync(made, { mode: DIRECTORY_MODE });
+      } catch (error) {
+        // Another process may have made it meanwhile.
+        if (missingOf(made).length > 0) throw error;
+      }
+      // It is an entry of its parent, which a power cut could still lose.
       syncFolder(dirname(made));
+    }
   },
   open: (path, mode) => new NodeFile(fs.openSync(path, OPEN_FLAGS[mode], FILE_MODE)),
   openAsync: (path, mode) =>
@@ -76,6 +82,14 @@ export const nodeDisk: Disk = {
     }
   },
 };
+
+/** A directory and those above it that are not there, the outermost first. */
+function missingOf(directory: string): string[] {
+  const status = fs.statSync(directory, { throwIfNoEntry: false });
+  if (status?.isDirectory() === true) return [];
+  if (status !== undefined) throw new Error(`${directory} is no directory`);
+  return [...missingOf(dirname(directory)), directory];
+}
 
 function syncFolder(directory: string): void {
   const fd = fs.openSync(directory, 'r');

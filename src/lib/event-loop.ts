@@ -34,6 +34,11 @@ export class EventLoopMeter {
     return delay;
   }
 
+  /** How long it has waited with nothing to do, since the process began. */
+  idleMs(): number {
+    return performance.eventLoopUtilization().idle;
+  }
+
   /** Since the process began. */
   activeSeconds(): number {
     const { active }: EventLoopUtilization = performance.eventLoopUtilization();

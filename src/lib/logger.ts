@@ -1,12 +1,13 @@
 /** Diagnostics: JSON lines on standard error, so that standard output stays the operator's. */
 import pino from 'pino';
+import { withoutSecrets } from './redaction.ts';
 
 export type Logger = pino.Logger;
 
 /** Written synchronously: the line that says why the process ends must be out before it does. */
 export function systemLogger(): Logger {
   return pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite: withoutSecrets } },
     pino.destination({ dest: 2, sync: true }),
   );
 }

@@ -1,10 +1,12 @@
 /** GET /metrics: everything that is counted, as the Prometheus text of this moment. Nothing in it names a tenant. */
+import type { Overload } from '../http/overload.ts';
 import type { Traffic } from '../http/traffic.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { EventLoopMeter } from '../lib/event-loop.ts';
 import type { Reactors } from '../reactors/reactors.ts';
 import { engineFamilies, type MetricsEngine } from './engine.ts';
 import { expositionOf, type Family } from './exposition.ts';
+import { overloadFamilies } from './overload.ts';
 import { processFamilies } from './process.ts';
 import { trafficFamilies } from './traffic.ts';
 
@@ -13,6 +15,7 @@ export interface MetricsSources {
   readonly clock: Clock;
   readonly eventLoop: EventLoopMeter;
   readonly traffic: Traffic;
+  readonly overload: Overload;
   readonly inFlight: number;
   /** Undefined where HTTP is plain. */
   readonly certificateExpiresAtMs: number | undefined;
@@ -24,7 +27,7 @@ export interface MetricsSources {
 }
 
 export function metricsText(sources: MetricsSources): string {
-  const { version, clock, eventLoop, traffic, inFlight, isReady, engine, reactors } = sources;
+  const { version, clock, eventLoop, traffic, overload, inFlight, isReady, engine, reactors } = sources;
   const { certificateExpiresAtMs } = sources;
   return expositionOf([
     ...processFamilies(version, clock.now(), eventLoop),
@@ -36,6 +39,7 @@ export function metricsText(sources: MetricsSources): string {
     },
     ...(certificateExpiresAtMs === undefined ? [] : [certificateFamily(certificateExpiresAtMs)]),
     ...trafficFamilies(traffic, inFlight),
+    ...overloadFamilies(overload),
     ...(engine === undefined ? [] : engineFamilies(engine)),
     {
       type: 'counter',

@@ -75,6 +75,16 @@ describe('the first start', () => {
 });
 
 describe('one data directory', () => {
+  it.each([
+    ['where nobody can make one', '/proc/foreshock/data', /ENOENT/],
+    ['below a file', '/etc/passwd/data', /\/etc\/passwd is no directory/],
+    ['that is a file', '/etc/passwd', /\/etc\/passwd is no directory/],
+  ])('a data directory %s is refused at once', async (_, directory, reason) => {
+    const { code, stderr } = await foreshock('serve', '--port', '0', '--data-dir', directory);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(reason);
+  });
+
   it('is refused to a second server, naming the first', async () => {
     const directory = freshDirectory();
     const server = await start(directory);

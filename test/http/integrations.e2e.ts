@@ -92,7 +92,7 @@ describe('PUT /v1/integrations/{id}', () => {
     expect(updated).toEqual({ ...made, config });
     expect(await listed(made.id)).toEqual(updated);
 
-    const other = { pagerduty_routing_key: 'R0' };
+    const other = { pagerduty_routing_key: 'R0123456789012345678901234567890' };
     expect(bodyOf(await put(made.id, { config: other }))).toEqual({ ...made, config: other });
     expect(bodyOf(await put(made.id.toUpperCase(), { config: {} }))).toEqual(made);
     expect(await listed(made.id)).toEqual(made);
@@ -122,6 +122,38 @@ describe('PUT /v1/integrations/{id}', () => {
     ['a prototype beside it', '{"config":{},"__proto__":{"direction":"outbound"}}', /__proto__/],
     ['a config of 17 KB', { config: { note: 'x'.repeat(17_000) } }, /config/],
     ['a config too deep', `{"config":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`, /deep/],
+    ['a routing key of another length', { config: { pagerduty_routing_key: 'R0' } }, /32 characters/],
+    [
+      'a routing key with a line end',
+      { config: { pagerduty_routing_key: `${'R'.repeat(31)}\n` } },
+      /32 char/,
+    ],
+    [
+      'a token with a line end',
+      { config: { pagerduty_token: 'u+secret\n' } },
+      /pagerduty_token must be printable/,
+    ],
+    [
+      'a user with a space',
+      { config: { pagerduty_from: 'ops @example.org' } },
+      /pagerduty_from must be printable/,
+    ],
+    [
+      'a service of no name',
+      { config: { service_map: { checkout: '' } } },
+      /service_map must not hold an empty/,
+    ],
+    [
+      'a name that is none',
+      { config: { service_map: { '': 'checkout' } } },
+      /service_map must not hold an empty/,
+    ],
+    [
+      'an address without a scheme',
+      { config: { alertmanager_url: 'alerts.internal:9093' } },
+      /alertmanager_url/,
+    ],
+    ['an address of files', { config: { alertmanager_url: 'file:///etc/passwd' } }, /alertmanager_url/],
     ['an array', [], /object/],
     ['malformed JSON', '{"config":{}', /JSON/],
   ])('answers %s with 400, and changes nothing', async (_, body, sentence) => {

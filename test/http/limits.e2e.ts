@@ -1,6 +1,6 @@
 /** What callers and tenants may use at most: refused clearly, before the log, and counted. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { eventBody, expectRefusal, type Tenant, TestServer } from '../support/http.ts';
+import { bodyOf, eventBody, expectRefusal, type Tenant, TestServer } from '../support/http.ts';
 import { scrape } from '../support/metrics.ts';
 import { RawConnection, rawRequest } from '../support/raw-socket.ts';
 import { createIntegration, integrations, register, sendEvent, services } from './operations.ts';
@@ -104,9 +104,34 @@ describe('a tenant', () => {
     const of = (...names: readonly string[]) => names.map((service_name) => eventBody({ service_name }));
     const batch = (...names: readonly string[]) =>
       server.http.post('/v1/events/batch', tenant.ingest, of(...names));
+    // Sent again with its key it must be answered as it was, whatever room there is then: so, whole or not at all.
     const before = await server.everything(tenant);
-    expectRefusal(await batch('a', 'c', 'd'), 400, 'a tenant has at most 3 services');
+    const keyed = { 'Idempotency-Key': 'k-1' };
+    const whole = await server.http.post('/v1/events/batch', tenant.ingest, of('a', 'c', 'd'), keyed);
+    expectRefusal(whole, 400, 'a tenant has at most 3 services');
     expect(await server.everything(tenant)).toEqual(before);
+
+    const detail = 'a tenant has at most 3 services';
+    const bad = { index: 1, detail: 'confidence must be between 0 and 1' };
+    const mixed = [
+      ...of('a'),
+      eventBody({ service_name: 'x', confidence: 7 }),
+      ...of('c', 'd', 'b', 'd', 'c', 'e'),
+    ];
+    const rejected = [bad, { index: 3, detail }, { index: 5, detail }, { index: 7, detail }];
+    for (const [body, type] of [
+      [mixed, 'application/json'],
+      [mixed.map((event) => JSON.stringify(event)).join('\n'), 'application/x-ndjson'],
+    ] as const) {
+      const answer = await server.http.post('/v1/events/batch', tenant.ingest, body, {
+        'Content-Type': type,
+      });
+      expect(bodyOf(answer)).toEqual({ accepted: 4, rejected });
+    }
+    expect(bodyOf(await batch('f', 'g'))).toMatchObject({
+      accepted: 0,
+      rejected: [{ index: 0 }, { index: 1 }],
+    });
     expect((await batch('a', 'b', 'a', 'b', 'c', 'c')).status).toBe(200);
     expectRefusal(
       await server.http.post('/v1/events', tenant.ingest, eventBody({ service_name: 'd' })),

@@ -94,6 +94,47 @@ describe('an alert', () => {
   });
 });
 
+describe('an incident whose end overtakes its beginning', () => {
+  it('is over, has its causes all the same, and fires when it is reopened', async () => {
+    const made = await createIntegration(server, tenant.readOnly, {
+      type: 'pagerduty',
+      direction: 'inbound',
+    });
+    const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+    const tell = async (event_type: string, occurred_at: string, more: object = {}) => {
+      const service = { summary: 'overtaken' };
+      const data = { id: 'PEARLY', type: 'incident', title: 'x', service, created_at: at(-20), ...more };
+      const body = { event: { id: `${event_type} ${occurred_at}`, event_type, occurred_at, data } };
+      expect((await server.http.post(`/webhooks/pagerduty/${made.token}`, undefined, body)).status).toBe(202);
+    };
+    const alerts = async () => {
+      const { alerts } = bodyOf(await server.http.get('/v1/alerts?per_page=100', tenant.readOnly)) as {
+        alerts: {
+          integration_id: string;
+          status: string;
+          candidate_count: number;
+          resolved_at: string | null;
+        }[];
+      };
+      return alerts.filter((alert) => alert.integration_id === made.id);
+    };
+    await sendEvent(server, tenant.ingest, { service_name: 'overtaken', timestamp: at(-25) });
+    const endedAt = at(-5);
+    await tell('incident.resolved', endedAt);
+    await tell('incident.triggered', at(-20));
+    await eventually('it is there', 3000, async () => (await alerts()).length === 1);
+    expect(await alerts()).toMatchObject([{ status: 'resolved', resolved_at: endedAt, candidate_count: 1 }]);
+
+    await tell('incident.reopened', at(-1), { reopened_at: at(-1) });
+    await eventually('it fires', 3000, async () => (await alerts()).length === 2);
+    expect((await alerts()).map(({ status }) => status)).toEqual(['firing', 'resolved']);
+    await tell('incident.resolved', at(0));
+    await eventually('it is over again', 3000, async () =>
+      (await alerts()).every(({ status }) => status === 'resolved'),
+    );
+  });
+});
+
 describe('an alert of Alertmanager', () => {
   it('that comes, goes and comes back within a minute fires, though it says what it said before', async () => {
     const made = await createIntegration(server, tenant.readOnly, {
@@ -116,7 +157,7 @@ describe('an alert of Alertmanager', () => {
       };
       return alerts.filter((alert) => alert.integration_id === made.id).map(({ status }) => status);
     };
-    for (const status of ['firing', 'firing', 'resolved', 'firing']) {
+    for (const status of ['firing', 'firing', 'resolved', 'resolved', 'firing']) {
       expect((await deliver(status)).status).toBe(202);
       await eventually(`it is ${status}`, 3000, async () => (await statuses()).join() === status);
     }

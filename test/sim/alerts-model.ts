@@ -74,6 +74,8 @@ export class AlertsModel {
   readonly agents = new Map<AgentId, ModelAgent>();
   readonly #tenantId: TenantId;
   readonly #integrations = new Map<IntegrationId, ModelIntegration>();
+  /** Ends that were told of before what they end. */
+  readonly #earlyEnds = new Map<string, number>();
   #events = 0;
 
   constructor(tenantId: TenantId) {
@@ -193,7 +195,10 @@ export class AlertsModel {
         alert.status === 'firing' && alert.integrationId === integrationId && alert.fired.key === change.key,
     );
     if (change.type === 'resolved') {
+      const end = `${integrationId} ${change.key}`;
       if (firing !== undefined) Object.assign(firing, { status: 'resolved', resolvedAtMs: change.endedAtMs });
+      else if (integration.type === 'pagerduty')
+        this.#earlyEnds.set(end, Math.max(change.endedAtMs, this.#earlyEnds.get(end) ?? 0));
       return;
     }
     const { alertId, candidates, key } = change;
@@ -213,6 +218,11 @@ export class AlertsModel {
         ...{ status: 'firing', resolvedAtMs: null },
       });
     }
+    const end = `${integrationId} ${key}`;
+    const endedAtMs = this.#earlyEnds.get(end) ?? 0;
+    if (change.startedAtMs < endedAtMs) {
+      Object.assign(this.alerts.get(alertId) ?? {}, { status: 'resolved', resolvedAtMs: endedAtMs });
+    } else this.#earlyEnds.delete(end);
     this.#wantNotes(integration, alertId, key, atMs, () => true);
   }
 

@@ -28,12 +28,12 @@ export interface Answer {
 }
 
 export class HttpClient {
-  readonly #port: number;
+  readonly port: number;
   // The server gives up on idle connections after 10 s; ours must be gone before.
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 32, timeout: 4000 });
 
   constructor(port: number) {
-    this.#port = port;
+    this.port = port;
   }
 
   get(path: string, key?: string, headers: Headers = {}): Promise<Answer> {
@@ -62,7 +62,7 @@ export class HttpClient {
     for (const [name, value] of Object.entries(headers)) sent[name] = value;
     return new Promise((resolve, reject) => {
       const request = httpRequest(
-        { host: '127.0.0.1', port: this.#port, method, path, headers: sent, agent: this.#agent },
+        { host: '127.0.0.1', port: this.port, method, path, headers: sent, agent: this.#agent },
         (response) =>
           collect(response)
             .then((answer) => expectDescribed({ method, path, answer }))
@@ -136,7 +136,7 @@ export interface Tenant {
   readonly readOnly: string;
 }
 
-const FOR_TESTS = ['--agent-stale-after', '1h', '--rate-limit-failed-auth', '0'];
+const FOR_TESTS = ['--agent-stale-after', '1h', '--rate-limit-failed-auth', '0', '--shed-after-ms', '0'];
 
 export class TestServer {
   readonly process: ServerProcess;
@@ -152,7 +152,7 @@ export class TestServer {
 
   /**
    * On a data directory of its own. Agents go stale after an hour, so that what is read changes by no clock; and who
-   * has no good key may ask as often as a test likes.
+   * has no good key may ask as often as a test likes, however busy the machine is.
    */
   static async start(...flags: readonly string[]): Promise<TestServer> {
     const directory = temporaryDirectory();

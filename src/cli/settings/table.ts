@@ -186,8 +186,13 @@ export const SETTINGS: SettingsTable = {
   },
   maxConnections: {
     name: 'max-connections',
-    help: 'connections that are open at most; keep it below the limit of files',
+    help: 'connections that are open at most; fewer where the limit of open files is lower',
     type: integerFrom(1, 1_000_000),
+  },
+  shedAfterMs: {
+    name: 'shed-after-ms',
+    help: 'how late the event loop may stay before requests are refused with 503, lists first; 0: none is',
+    type: integerFrom(0, 60_000),
   },
   maxServices: {
     name: 'max-services',

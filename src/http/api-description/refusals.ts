@@ -1,7 +1,7 @@
 /** Refusals: those that a route's access and body imply, and the headers that come with them. */
 import { z } from 'zod';
 import { METHOD_NOT_ALLOWED, NOT_FOUND } from '../../domain/rejection.ts';
-import { EXTRA_HEADERS, REASONS, STATUS_OF, type Status } from '../responses.ts';
+import { ERROR_HEADERS, EXTRA_HEADERS, REASONS, STATUS_OF, type Status } from '../responses.ts';
 import type { RouteLine } from '../route.ts';
 import type { Operation, Parameter } from './operation.ts';
 
@@ -11,6 +11,8 @@ export interface Refusal {
   readonly sentences: readonly string[];
   readonly headers: readonly string[];
 }
+
+const ERROR_HEADER_NAMES = ERROR_HEADERS.map(([name]) => name);
 
 /** Headers of answers, by name. */
 export const ANSWER_HEADERS: Readonly<Record<string, Parameter>> = {
@@ -25,6 +27,18 @@ export const ANSWER_HEADERS: Readonly<Record<string, Parameter>> = {
     description: 'Answers are of the moment, and may hold secrets.',
     schema: z.literal('no-store'),
     example: 'no-store',
+  },
+  'X-Content-Type-Options': {
+    name: 'X-Content-Type-Options',
+    description: 'An error is a sentence, and never a page.',
+    schema: z.literal('nosniff'),
+    example: 'nosniff',
+  },
+  'Referrer-Policy': {
+    name: 'Referrer-Policy',
+    description: 'The path of a webhook is a secret.',
+    schema: z.literal('no-referrer'),
+    example: 'no-referrer',
   },
   'Retry-After': {
     name: 'Retry-After',
@@ -65,14 +79,14 @@ export const NO_SUCH_PATH: Refusal = {
   status: 404,
   title: REASONS[404],
   sentences: [NOT_FOUND.detail],
-  headers: [],
+  headers: ERROR_HEADER_NAMES,
 };
 
 export const NO_SUCH_METHOD: Refusal = {
   status: 405,
   title: REASONS[405],
   sentences: [METHOD_NOT_ALLOWED.detail],
-  headers: ['Allow'],
+  headers: [...ERROR_HEADER_NAMES, 'Allow'],
 };
 
 const UNAVAILABLE = 'too many commands wait for the disk; try again';
@@ -91,7 +105,7 @@ export function refusalsOf(route: RouteLine, { refusals = {} }: Operation): read
     status,
     title: REASONS[status],
     sentences: [...new Set(all)],
-    headers: [...limitHeadersOf(route), ...headersOf(status)],
+    headers: [...ERROR_HEADER_NAMES, ...limitHeadersOf(route), ...headersOf(status)],
   }));
 }
 
@@ -132,9 +146,10 @@ export function limitHeadersOf({ access }: RouteLine): readonly string[] {
 function headersOf(status: Status): readonly string[] {
   // How long differs from refusal to refusal.
   if (status === 429) return ['Retry-After'];
-  return Object.entries(EXTRA_HEADERS).flatMap(([kind, headers]) =>
+  const names = Object.entries(EXTRA_HEADERS).flatMap(([kind, headers]) =>
     Object.entries(STATUS_OF).some((entry) => entry[0] === kind && entry[1] === status)
       ? headers.map(([name]) => name)
       : [],
   );
+  return [...new Set(names)];
 }
