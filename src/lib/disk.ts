@@ -87,7 +87,8 @@ export const nodeDisk: Disk = {
 function missingOf(directory: string): string[] {
   const status = fs.statSync(directory, { throwIfNoEntry: false });
   if (status?.isDirectory() === true) return [];
-  if (status !== undefined) throw new Error(`${directory} is no directory`);
+  if (status !== undefined)
+    throw new Error(`${directory}: it is a file, and a directory is needed; give another path`);
   return [...missingOf(dirname(directory)), directory];
 }
 

@@ -76,9 +76,9 @@ describe('the first start', () => {
 
 describe('one data directory', () => {
   it.each([
-    ['where nobody can make one', '/proc/foreshock/data', /ENOENT/],
-    ['below a file', '/etc/passwd/data', /\/etc\/passwd is no directory/],
-    ['that is a file', '/etc/passwd', /\/etc\/passwd is no directory/],
+    ['where nobody can make one', '/proc/foreshock/data', /foreshock cannot be made/],
+    ['below a file', '/etc/passwd/data', /\/etc\/passwd: it is a file/],
+    ['that is a file', '/etc/passwd', /\/etc\/passwd: it is a file/],
   ])('a data directory %s is refused at once', async (_, directory, reason) => {
     const { code, stderr } = await foreshock('serve', '--port', '0', '--data-dir', directory);
     expect(code).toBe(1);

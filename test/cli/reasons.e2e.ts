@@ -16,7 +16,7 @@ describe('a command that fails', () => {
   it.each([
     [
       ['serve', '--port', '0', '--data-dir', file],
-      'it is a file, and a directory is needed (mkdir); give another path',
+      'it is a file, and a directory is needed; give another path',
     ],
     [
       ['serve', '--port', '0', '--host', '192.0.2.1', '--data-dir', missing],
