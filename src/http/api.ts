@@ -39,12 +39,19 @@ export function carryOut(
 ): void {
   api.pipeline.submit(command, (outcome) => {
     try {
-      if (outcome.type === 'rejection') exchange.reject(outcome);
-      else reply(exchange, answer());
+      if (outcome.type === 'rejection') return exchange.reject(outcome);
+      const told = answer();
+      reply(exchange, outcome.isReplay === true ? asReplayed(told) : told);
     } catch (error) {
       exchange.threw(error);
     }
   });
+}
+
+/** Said of the answer to a request that was carried out before, and has changed nothing now. */
+function asReplayed(answer: Response | Rejection): Response | Rejection {
+  if (!('status' in answer)) return answer;
+  return { ...answer, headers: [...answer.headers, ['Idempotent-Replayed', 'true']] };
 }
 
 export function reply(exchange: Exchange, answer: Response | Rejection): void {

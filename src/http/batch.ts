@@ -15,8 +15,8 @@ import { afterSpace } from '../events/json-bytes.ts';
 import { DECLINED } from '../events/json-event.ts';
 import type { EventTranscoder } from '../events/transcoder.ts';
 import { readStrictJson } from '../lib/json.ts';
-import { type Api, carryOut } from './api.ts';
-import { carryOutOnce, readIdempotency } from './idempotency.ts';
+import type { Api } from './api.ts';
+import { carryOutEvents } from './idempotency.ts';
 import { isJsonType } from './request.ts';
 import { json } from './responses.ts';
 import type { BytesCall } from './route.ts';
@@ -48,8 +48,9 @@ export function refuseBatchType(contentType: string): Rejection | undefined {
   return isJsonType(contentType) || NDJSON_TYPE.test(contentType) ? undefined : NOT_JSON_OR_NDJSON;
 }
 
-export function recordBatch(api: Api, { exchange, key, head, body }: BytesCall): void {
-  const { transcoder } = api;
+export function recordBatch(api: Api, call: BytesCall): void {
+  const { exchange, key, head, body } = call;
+  const { transcoder, pipeline } = api;
   transcoder.clear();
   const start = afterSpace(body, 0);
   // A body whose type is not said may be either, and tells by how it begins.
@@ -60,7 +61,6 @@ export function recordBatch(api: Api, { exchange, key, head, body }: BytesCall):
   if ('type' in rejected) return exchange.reject(rejected);
 
   const { tenantId, agentId } = key;
-  const { pipeline } = api;
   // What has a key is taken whole or not at all: sent again, it must be judged as it was, whatever room there is then.
   if (transcoder.encoded.count > 0 && head.idempotencyKey === undefined) {
     const command = { type: 'record-encoded-events', tenantId, agentId, events: transcoder.encoded } as const;
@@ -72,23 +72,11 @@ export function recordBatch(api: Api, { exchange, key, head, body }: BytesCall):
       if ('type' in rejected) return exchange.reject(rejected);
     }
   }
-  const { encoded } = transcoder;
-  api.rateLimiter.charge(key, encoded.count);
-  const answer = () => json(200, JSON.stringify({ accepted: encoded.count, rejected }));
-  if (encoded.count > 0 && head.idempotencyKey !== undefined) {
-    const idempotency = readIdempotency(head.idempotencyKey, 'batch', body);
-    if ('type' in idempotency) return exchange.reject(idempotency);
-    const command = {
-      type: 'record-encoded-events',
-      tenantId,
-      agentId,
-      events: encoded,
-      idempotency,
-    } as const;
-    carryOutOnce(api, exchange, command, answer);
-  } else if (encoded.count > 0) {
-    carryOut(api, exchange, { type: 'record-encoded-events', tenantId, agentId, events: encoded }, answer);
-  } else if (api.queries.hasAgent(tenantId, agentId)) exchange.answer(answer());
+  const accepted = transcoder.encoded.count;
+  api.rateLimiter.charge(key, accepted);
+  const answer = () => json(200, JSON.stringify({ accepted, rejected }));
+  if (accepted > 0) carryOutEvents(api, call, 'batch', answer);
+  else if (api.queries.hasAgent(tenantId, agentId)) exchange.answer(answer());
   else exchange.reject(AGENT_NOT_REGISTERED);
 }
 

@@ -1,16 +1,16 @@
 import { LIMITS } from '../domain/limits.ts';
 import { badInput } from '../domain/rejection.ts';
 import { readStrictJson } from '../lib/json.ts';
-import { type Api, carryOut } from './api.ts';
-import { carryOutOnce, readIdempotency } from './idempotency.ts';
+import type { Api } from './api.ts';
+import { carryOutEvents } from './idempotency.ts';
 import { CREATED } from './responses.ts';
 import type { BytesCall } from './route.ts';
 import { readEvent } from './schemas.ts';
 
 /** POST /v1/events */
-export function recordEvent(api: Api, { exchange, head, key, body }: BytesCall): void {
+export function recordEvent(api: Api, call: BytesCall): void {
   const { transcoder } = api;
-  const { tenantId, agentId } = key;
+  const { exchange, body } = call;
   transcoder.clear();
   if (!transcoder.takeWhole(body)) {
     // The long way.
@@ -20,13 +20,9 @@ export function recordEvent(api: Api, { exchange, head, key, body }: BytesCall):
     if ('type' in event) return exchange.reject(event);
     transcoder.take(event);
   }
-  if (head.idempotencyKey !== undefined) {
-    const idempotency = readIdempotency(head.idempotencyKey, 'event', body);
-    if ('type' in idempotency) return exchange.reject(idempotency);
-    const events = transcoder.encoded;
-    const command = { type: 'record-encoded-events', tenantId, agentId, events, idempotency } as const;
-    return carryOutOnce(api, exchange, command, () => CREATED);
-  }
-  const command = { type: 'record-encoded-events', tenantId, agentId, events: transcoder.encoded } as const;
-  carryOut(api, exchange, command, () => CREATED);
+  carryOutEvents(api, call, 'event', created);
+}
+
+function created(): typeof CREATED {
+  return CREATED;
 }

@@ -75,11 +75,7 @@ export class Exchange {
   /** Runs a step that uWebSockets.js called for: it has corked the socket, so writes go out together. */
   within(step: () => void): void {
     this.enter();
-    try {
-      step();
-    } catch (error) {
-      this.threw(error);
-    }
+    this.guard(step);
     this.leave();
   }
 
