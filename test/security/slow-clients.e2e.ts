@@ -14,7 +14,6 @@ import { removeDirectory, temporaryDirectory } from '../support/server.ts';
 import { eventually, Launched } from '../support/site.ts';
 
 /** Far more than an answer takes beside them, on a machine that does other things too. */
-/** Far less than for ever, and enough on a machine that does other things. */
 const SOON_MS = 10_000;
 /** The HTTP library gives up on a connection after 10 s, which it counts in steps of 4. */
 const GIVES_UP_MS = 25_000;
