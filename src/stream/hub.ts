@@ -67,8 +67,10 @@ export class StreamHub {
   readonly #feeds = new Map<TenantId, Feed>();
   readonly #turns: Turns;
   readonly #catchUps: CatchUps;
-  /** There is something to tell. */
+  /** Their moment is over, and what was gathered in it is to be told. */
   readonly #news = new Set<Feed>();
+  /** What was done last was to tell news. */
+  #hasToldNews = false;
   /** What has been made, and for whom: all of it is given before anything else is made. */
   #deliveries: readonly Delivery[] = [];
   #given = 0;
@@ -145,8 +147,10 @@ export class StreamHub {
     const tenant = this.#options.state.tenants.get(tenantId);
     if (tenant === undefined) throw new Error(`no tenant ${tenantId}, though a key is of it`);
     const feed = new Feed(tenant, (withNews) => {
-      this.#news.add(withNews);
-      this.#turns.arm(GATHER_MS);
+      this.#options.scheduler.after(GATHER_MS, () => {
+        this.#news.add(withNews);
+        this.#turns.arm(0);
+      });
     });
     this.#feeds.set(tenantId, feed);
     tenant.watcher = feed;
@@ -164,13 +168,21 @@ export class StreamHub {
     this.#turns.arm(0);
   }
 
-  /** One step of what is to be done; false where nothing is left. */
+  /**
+   * One step of what is to be done; false where nothing is left for now. News and what was missed take turns: where
+   * one tenant has news all the time, others must not wait for it to fall silent.
+   */
   #step(): boolean {
     const delivery = this.#deliveries[this.#given];
     const [feed] = this.#news;
     if (delivery !== undefined) this.#give(delivery);
-    else if (feed !== undefined) this.#flush(feed);
-    else this.#readNext();
+    else if (feed !== undefined && !(this.#hasToldNews && this.#catchUps.size > 0)) {
+      this.#hasToldNews = true;
+      this.#flush(feed);
+    } else {
+      this.#hasToldNews = false;
+      this.#readNext();
+    }
     return this.#given < this.#deliveries.length || this.#news.size > 0 || this.#catchUps.size > 0;
   }
 

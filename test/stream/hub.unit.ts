@@ -1,9 +1,18 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ManualClock } from '../../src/lib/clock.ts';
 import { anEvent, openTestEngine, type TestEngine } from '../support/engine.ts';
 import { removeDirectory, temporaryDirectory } from '../support/server.ts';
 import { SseParser } from './sse.ts';
 
 type Holder = Awaited<ReturnType<TestEngine['newTenant']>>;
+
+const START_MS = Date.parse('2026-08-22T10:00:00Z');
+
+class ClockThatGoes extends ManualClock {
+  override monotonic(): number {
+    return performance.now();
+  }
+}
 
 let directory: string;
 let engine: TestEngine;
@@ -121,4 +130,42 @@ it('what is past retention cannot be told any more: the reader is to load anew',
   await expect.poll(() => parser.messages.map(({ name }) => name)).toEqual(['reset']);
   send('new');
   await expect.poll(() => entitiesIn(parser).at(-1)).toBe('new');
+});
+
+it('what one tenant has missed is told it while another has news all the time', async () => {
+  // The turns of the hub are to end when they have taken long enough.
+  await engine.close();
+  engine = await openTestEngine(directory, {}, new ClockThatGoes(START_MS));
+  tenant = await engine.newTenant('acme again');
+  const other = await engine.newTenant('other');
+  const from = { sequence: engine.pipeline.appliedSequence + 1, taken: 0 };
+  send('missed');
+  const filter = { service: null, eventType: null };
+  // To tell all of them takes longer than until there is more to be told.
+  const slowly = () => {
+    const untilMs = performance.now() + 0.2;
+    while (performance.now() < untilMs);
+    return true;
+  };
+  for (let count = 0; count < 50; count += 1)
+    engine.streams.open(
+      { key: other.key, filter, from: null },
+      { write: slowly, end: () => {}, close: () => {} },
+    );
+  const { tenantId, agentId } = other;
+  const record = () =>
+    engine.pipeline.submit({ type: 'record-events', tenantId, agentId, events: [anEvent()] }, () => {});
+  const reports = setInterval(record, 2);
+  try {
+    await new Promise((done) => setTimeout(done, 300));
+    const parser = new SseParser();
+    const write = (bytes: Uint8Array) => {
+      parser.add(Buffer.from(bytes).toString());
+      return true;
+    };
+    engine.streams.open({ key: tenant.key, filter, from }, { write, end: () => {}, close: () => {} });
+    await expect.poll(() => entitiesIn(parser), { timeout: 3000 }).toEqual(['missed']);
+  } finally {
+    clearInterval(reports);
+  }
 });
