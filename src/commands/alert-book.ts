@@ -9,21 +9,14 @@ const MAX_ALERTS = 10_000;
 /** Ends that are remembered without an alert that they ended: the oldest leave first. */
 const MAX_EARLY_ENDS = 1000;
 
-export interface EarlyEnd {
-  readonly integrationId: IntegrationId;
-  readonly key: string;
-  readonly endedAtMs: number;
-}
-
 export class AlertBook {
   readonly alerts = new Map<AlertId, AlertActor>();
   /** Those whose causes are to be looked for once more. */
   readonly unsettled = new Set<AlertId>();
   /** Those that fire, by what their integration's tool calls them. */
   readonly #firing = new Map<string, AlertId>();
-
-  /** Ends of alerts that had not been told of, by what their tool calls them: deliveries overtake each other. */
-  readonly #earlyEnds = new Map<string, EarlyEnd>();
+  /** When alerts ended that nobody had told of yet, for deliveries overtake each other; the oldest first. */
+  readonly #earlyEnds = new Map<AlertId, number>();
 
   get firingCount(): number {
     return this.#firing.size;
@@ -57,27 +50,15 @@ export class AlertBook {
   }
 
   /** An alert has ended that nobody has told of yet. */
-  endEarly(end: EarlyEnd): void {
-    const name = nameOf(end.integrationId, end.key);
-    const before = this.#earlyEnds.get(name);
-    this.#earlyEnds.delete(name);
-    this.#earlyEnds.set(name, before === undefined || before.endedAtMs < end.endedAtMs ? end : before);
+  endEarly(id: AlertId, endedAtMs: number): void {
+    this.#earlyEnds.delete(id);
+    this.#earlyEnds.set(id, endedAtMs);
     const [oldest] = this.#earlyEnds.keys();
     if (this.#earlyEnds.size > MAX_EARLY_ENDS && oldest !== undefined) this.#earlyEnds.delete(oldest);
   }
 
-  /** When an alert that began then had ended, as was told before it was; one that began later is another. */
-  earlyEndOf(integrationId: IntegrationId, key: string, startedAtMs: number): number | undefined {
-    const name = nameOf(integrationId, key);
-    const end = this.#earlyEnds.get(name);
-    if (end === undefined || startedAtMs < end.endedAtMs) return end?.endedAtMs;
-    this.#earlyEnds.delete(name);
-    return undefined;
-  }
-
-  /** The oldest first. */
-  get earlyEnds(): Iterable<EarlyEnd> {
-    return this.#earlyEnds.values();
+  get earlyEnds(): ReadonlyMap<AlertId, number> {
+    return this.#earlyEnds;
   }
 
   resolve(actor: AlertActor, atMs: number): void {

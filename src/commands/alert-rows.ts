@@ -1,6 +1,6 @@
 /** What has to do with alerting tools, as rows of a checkpoint and back. What is nested is JSON text, as in the log. */
 import type { Alert } from '../domain/alert.ts';
-import { deliveryId, integrationId } from '../domain/ids.ts';
+import { alertId, deliveryId, integrationId } from '../domain/ids.ts';
 import { OUTBOUND_STATES, type OutboundDelivery, type OutboundState } from '../domain/outbound.ts';
 import type { Fields } from '../lib/fields.ts';
 import type { Tenant } from './state.ts';
@@ -20,9 +20,7 @@ export function* dumpAlerts({ inbox, alerts, outbox }: Tenant, nowMs: number): I
     yield [RECENT, integrationId, toolDeliveryId, atMs, isForMs];
   }
   for (const { context } of alerts.alerts.values()) yield [ALERT, JSON.stringify(context)];
-  for (const { integrationId, key, endedAtMs } of alerts.earlyEnds) {
-    yield [EARLY_END, integrationId, key, endedAtMs];
-  }
+  for (const [id, endedAtMs] of alerts.earlyEnds) yield [EARLY_END, id, endedAtMs];
   for (const { context, state } of outbox.inOrder()) {
     yield [OUTBOUND, OUTBOUND_STATES.indexOf(state), JSON.stringify(context)];
   }
@@ -45,11 +43,7 @@ export function restoreAlerts({ inbox, alerts, outbox }: Tenant, kind: string, f
       alerts.add(fields.json<Alert>());
       return true;
     case EARLY_END:
-      alerts.endEarly({
-        integrationId: integrationId(fields.text()),
-        key: fields.text(),
-        endedAtMs: fields.number(),
-      });
+      alerts.endEarly(alertId(fields.text()), fields.number());
       return true;
     case OUTBOUND: {
       const state = fields.member<OutboundState>(OUTBOUND_STATES);

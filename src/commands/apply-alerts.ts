@@ -55,10 +55,10 @@ function changeAlert(
   const { id: integrationId, type: tool } = integration.context;
   const firing = tenant.alerts.firing(integrationId, change.key);
   if (change.type === 'resolved') {
-    const { key, endedAtMs } = change;
+    const { alertId, endedAtMs } = change;
     if (firing !== undefined) tenant.alerts.resolve(firing, endedAtMs);
     // An incident ends once. Alertmanager's alerts come and go, and say the same beginning each time.
-    else if (tool === 'pagerduty') tenant.alerts.endEarly({ integrationId, key, endedAtMs });
+    else if (tool === 'pagerduty' && alertId !== undefined) tenant.alerts.endEarly(alertId, endedAtMs);
     return;
   }
   const { type: _, alertId: id, match, candidates, ...facts } = change;
@@ -69,7 +69,7 @@ function changeAlert(
     wantNotes(tenant, integration, firing.context.id, change.key, atMs);
     return;
   }
-  const endedAtMs = tenant.alerts.earlyEndOf(integrationId, change.key, change.startedAtMs);
+  const endedAtMs = tenant.alerts.earlyEnds.get(id);
   let alert = tenant.alerts.alerts.get(id);
   if (alert !== undefined) tenant.alerts.fire(alert, { match, candidates });
   else {
@@ -83,7 +83,7 @@ function changeAlert(
     });
   }
   // Whoever was paged still wants to know what changed: it has its note, and its causes are looked for once more.
-  if (endedAtMs !== undefined) tenant.alerts.resolve(alert, endedAtMs);
+  if (endedAtMs !== undefined) tenant.alerts.resolve(alert, Math.max(endedAtMs, change.startedAtMs));
   wantNotes(tenant, integration, id, change.key, atMs);
 }
 

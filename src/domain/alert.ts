@@ -132,4 +132,10 @@ export type AlertChange =
       readonly match: AlertMatch;
       readonly candidates: readonly Candidate[];
     })
-  | { readonly type: 'resolved'; readonly key: string; readonly endedAtMs: number };
+  | {
+      readonly type: 'resolved';
+      readonly key: string;
+      readonly endedAtMs: number;
+      /** Of the alert that has ended, where the tool says when it began. */
+      readonly alertId?: AlertId;
+    };

@@ -24,7 +24,9 @@ import type { SegmentEnd } from './replay.ts';
 export type Row = readonly unknown[];
 
 const MAGIC = Buffer.from('FSHKCKP\0', 'latin1');
-const FORMAT_VERSION = 1;
+/** Version 2 has rows that readers of version 1 do not know; all of those of version 1 are in it as they were. */
+const FORMAT_VERSION = 2;
+const FIRST_FORMAT_VERSION = 1;
 const BLOCK_HEADER_BYTES = 8;
 const ROWS_PER_BLOCK = 16;
 const MAX_BLOCK_BYTES = 1024 * 1024 * 1024;
@@ -106,7 +108,12 @@ export function readCheckpoint(
 function takeRows(payload: Buffer, name: string, visit: (row: Row) => void): void {
   for (const row of listOf(payload, name)) {
     if (!Array.isArray(row)) throw new CheckpointBroken(name, 'a row is no list');
-    visit(row);
+    try {
+      visit(row);
+    } catch (error) {
+      // Of a newer version perhaps: a checkpoint is a short cut, and the log is still there.
+      throw new CheckpointBroken(name, error instanceof Error ? error.message : String(error));
+    }
   }
 }
 
@@ -198,7 +205,9 @@ function listOf(payload: Buffer, name: string): readonly unknown[] {
 
 function endOf(block: readonly unknown[], name: string): SegmentEnd {
   const [version, ordinal, logId, lengthBytes, lastCrc, sequence, atMs] = block;
-  if (version !== FORMAT_VERSION) throw new CheckpointBroken(name, `its format is version ${version}`);
+  if (version !== FORMAT_VERSION && version !== FIRST_FORMAT_VERSION) {
+    throw new CheckpointBroken(name, `its format is version ${version}`);
+  }
   if (
     typeof ordinal !== 'number' ||
     typeof logId !== 'string' ||

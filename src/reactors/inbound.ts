@@ -120,11 +120,12 @@ export class Inbound {
     causes: Causes,
   ): Promise<AlertChange> {
     const { key, status, title, severity, url, serviceHints, entities } = signal;
-    if (status === 'resolved') {
-      return { type: 'resolved', key, endedAtMs: Math.min(signal.endedAtMs ?? receivedAtMs, receivedAtMs) };
-    }
     const { context, config } = integration;
     const alertId = alertIdOf(context.id, key, signal.startedAtMs);
+    if (status === 'resolved') {
+      const endedAtMs = Math.min(signal.endedAtMs ?? receivedAtMs, receivedAtMs);
+      return { type: 'resolved', key, endedAtMs, ...(signal.startedAtMs === undefined ? {} : { alertId }) };
+    }
     // A tool whose clock is ahead of ours cannot have seen what is still to come.
     const startedAtMs = Math.min(signal.startedAtMs ?? receivedAtMs, receivedAtMs);
     const match = matchIn(tenant, config, serviceHints);

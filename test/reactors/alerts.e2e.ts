@@ -95,44 +95,54 @@ describe('an alert', () => {
 });
 
 describe('an incident whose end overtakes its beginning', () => {
-  it('is over, has its causes all the same, and fires when it is reopened', async () => {
-    const made = await createIntegration(server, tenant.readOnly, {
-      type: 'pagerduty',
-      direction: 'inbound',
-    });
-    const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
-    const tell = async (event_type: string, occurred_at: string, more: object = {}) => {
-      const service = { summary: 'overtaken' };
-      const data = { id: 'PEARLY', type: 'incident', title: 'x', service, created_at: at(-20), ...more };
-      const body = { event: { id: `${event_type} ${occurred_at}`, event_type, occurred_at, data } };
-      expect((await server.http.post(`/webhooks/pagerduty/${made.token}`, undefined, body)).status).toBe(202);
-    };
-    const alerts = async () => {
-      const { alerts } = bodyOf(await server.http.get('/v1/alerts?per_page=100', tenant.readOnly)) as {
-        alerts: {
-          integration_id: string;
-          status: string;
-          candidate_count: number;
-          resolved_at: string | null;
-        }[];
+  it.each([
+    ['as ours', 0],
+    ['ahead of ours', 60],
+  ])(
+    'is over, has its causes all the same, and fires when it is reopened: the tool has its clock %s',
+    async (_, ahead) => {
+      const made = await createIntegration(server, tenant.readOnly, {
+        type: 'pagerduty',
+        direction: 'inbound',
+      });
+      const nowMs = Date.now();
+      const at = (minutes: number) => new Date(nowMs + (minutes + ahead) * 60_000).toISOString();
+      const tell = async (event_type: string, occurred_at: string, more: object = {}) => {
+        const service = { summary: 'overtaken' };
+        const data = { id: 'PEARLY', type: 'incident', title: 'x', service, created_at: at(-20), ...more };
+        const body = { event: { id: `${event_type} ${occurred_at}`, event_type, occurred_at, data } };
+        expect((await server.http.post(`/webhooks/pagerduty/${made.token}`, undefined, body)).status).toBe(
+          202,
+        );
       };
-      return alerts.filter((alert) => alert.integration_id === made.id);
-    };
-    await sendEvent(server, tenant.ingest, { service_name: 'overtaken', timestamp: at(-25) });
-    const endedAt = at(-5);
-    await tell('incident.resolved', endedAt);
-    await tell('incident.triggered', at(-20));
-    await eventually('it is there', 3000, async () => (await alerts()).length === 1);
-    expect(await alerts()).toMatchObject([{ status: 'resolved', resolved_at: endedAt, candidate_count: 1 }]);
+      const alerts = async () => {
+        const { alerts } = bodyOf(await server.http.get('/v1/alerts?per_page=100', tenant.readOnly)) as {
+          alerts: {
+            integration_id: string;
+            status: string;
+            candidate_count: number;
+            resolved_at: string | null;
+          }[];
+        };
+        return alerts.filter((alert) => alert.integration_id === made.id);
+      };
+      await sendEvent(server, tenant.ingest, { service_name: 'overtaken', timestamp: at(-25 - ahead) });
+      const endedAt = at(-5);
+      await tell('incident.resolved', endedAt);
+      await tell('incident.triggered', at(-20));
+      await eventually('it is there', 3000, async () => (await alerts()).length === 1);
+      expect(await alerts()).toMatchObject([{ status: 'resolved', candidate_count: 1 }]);
+      if (ahead === 0) expect(await alerts()).toMatchObject([{ resolved_at: endedAt }]);
 
-    await tell('incident.reopened', at(-1), { reopened_at: at(-1) });
-    await eventually('it fires', 3000, async () => (await alerts()).length === 2);
-    expect((await alerts()).map(({ status }) => status)).toEqual(['firing', 'resolved']);
-    await tell('incident.resolved', at(0));
-    await eventually('it is over again', 3000, async () =>
-      (await alerts()).every(({ status }) => status === 'resolved'),
-    );
-  });
+      await tell('incident.reopened', at(-1), { reopened_at: at(-1) });
+      await eventually('it fires', 3000, async () => (await alerts()).length === 2);
+      expect((await alerts()).map(({ status }) => status)).toEqual(['firing', 'resolved']);
+      await tell('incident.resolved', at(0));
+      await eventually('it is over again', 3000, async () =>
+        (await alerts()).every(({ status }) => status === 'resolved'),
+      );
+    },
+  );
 });
 
 describe('an alert of Alertmanager', () => {

@@ -75,7 +75,7 @@ export class AlertsModel {
   readonly #tenantId: TenantId;
   readonly #integrations = new Map<IntegrationId, ModelIntegration>();
   /** Ends that were told of before what they end. */
-  readonly #earlyEnds = new Map<string, number>();
+  readonly #earlyEnds = new Map<AlertId, number>();
   #events = 0;
 
   constructor(tenantId: TenantId) {
@@ -195,10 +195,9 @@ export class AlertsModel {
         alert.status === 'firing' && alert.integrationId === integrationId && alert.fired.key === change.key,
     );
     if (change.type === 'resolved') {
-      const end = `${integrationId} ${change.key}`;
       if (firing !== undefined) Object.assign(firing, { status: 'resolved', resolvedAtMs: change.endedAtMs });
-      else if (integration.type === 'pagerduty')
-        this.#earlyEnds.set(end, Math.max(change.endedAtMs, this.#earlyEnds.get(end) ?? 0));
+      else if (integration.type === 'pagerduty' && change.alertId !== undefined)
+        this.#earlyEnds.set(change.alertId, change.endedAtMs);
       return;
     }
     const { alertId, candidates, key } = change;
@@ -218,11 +217,11 @@ export class AlertsModel {
         ...{ status: 'firing', resolvedAtMs: null },
       });
     }
-    const end = `${integrationId} ${key}`;
-    const endedAtMs = this.#earlyEnds.get(end) ?? 0;
-    if (change.startedAtMs < endedAtMs) {
-      Object.assign(this.alerts.get(alertId) ?? {}, { status: 'resolved', resolvedAtMs: endedAtMs });
-    } else this.#earlyEnds.delete(end);
+    const endedAtMs = this.#earlyEnds.get(alertId);
+    if (endedAtMs !== undefined) {
+      const resolvedAtMs = Math.max(endedAtMs, change.startedAtMs);
+      Object.assign(this.alerts.get(alertId) ?? {}, { status: 'resolved', resolvedAtMs });
+    }
     this.#wantNotes(integration, alertId, key, atMs, () => true);
   }
 
