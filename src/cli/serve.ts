@@ -45,6 +45,7 @@ async function serve(settings: Settings, warnings: readonly string[]): Promise<v
   process.on('uncaughtException', onFatal);
   let server: RunningServer | undefined;
   let stopping = false;
+  let reloadOnceStarted = false;
   const stop = (signal: string) => {
     // Nothing has been promised to anybody before it serves.
     if (server === undefined) process.exit(0);
@@ -58,7 +59,8 @@ async function serve(settings: Settings, warnings: readonly string[]): Promise<v
   // Of a terminal that is gone, unless there is something that this could mean to a server.
   process.on('SIGHUP', () => {
     if (settings.tlsCert === null && errorIsTerminal()) stop('SIGHUP');
-    else server?.reloadCertificate();
+    else if (server === undefined) reloadOnceStarted = true;
+    else server.reloadCertificate();
   });
 
   const bar = progressBar('replaying the log');
@@ -72,6 +74,8 @@ async function serve(settings: Settings, warnings: readonly string[]): Promise<v
     onProgress: bar.update,
   });
   bar.stop();
+  // It serves already with what it read before it replayed.
+  if (reloadOnceStarted) server.reloadCertificate();
   print(welcome(server, settings));
   tellReadiness((error) =>
     logger.warn({ err: error }, 'systemd could not be told that the service is ready'),

@@ -12,6 +12,9 @@ const REVIEWED: ReadonlyMap<string, string> = new Map([
   ['@uwsjs/linux-x64-22', 'f687e7c3666b5cca9d355184bbf07bb0550f5ba0d3ffd453248ccfec552dde6c'],
 ]);
 
+/** The library's own limit is 4 KiB, which a browser's cookies of other programs on a host come to. */
+process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(16 * 1024);
+
 const require = createRequire(import.meta.url);
 const name = `@uwsjs/${process.platform}-${process.arch}-${process.versions.node.split('.')[0]}`;
 const reviewed = REVIEWED.get(name);

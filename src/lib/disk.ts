@@ -57,16 +57,22 @@ export const nodeDisk: Disk = {
         // Another process may have made it meanwhile.
         if (missingOf(made).length > 0) throw error;
       }
+      giveToOwnerOf(dirname(made), made);
       // It is an entry of its parent, which a power cut could still lose.
       syncFolder(dirname(made));
     }
   },
-  open: (path, mode) => new NodeFile(fs.openSync(path, OPEN_FLAGS[mode], FILE_MODE)),
+  open: (path, mode) => {
+    const fd = fs.openSync(path, OPEN_FLAGS[mode], FILE_MODE);
+    if (mode === 'create') giveToOwnerOf(dirname(path), path);
+    return new NodeFile(fd);
+  },
   openAsync: (path, mode) =>
     new Promise((done, reject) => {
       fs.open(path, OPEN_FLAGS[mode], FILE_MODE, (error, fd) => {
-        if (error === null) done(new NodeFile(fd));
-        else reject(error);
+        if (error !== null) return reject(error);
+        if (mode === 'create') giveToOwnerOf(dirname(path), path);
+        done(new NodeFile(fd));
       });
     }),
   rename: (from, to) => fs.renameSync(from, to),
@@ -90,6 +96,13 @@ function missingOf(directory: string): string[] {
   if (status !== undefined)
     throw new Error(`${directory}: it is a file, and a directory is needed; give another path`);
   return [...missingOf(dirname(directory)), directory];
+}
+
+/** Root looks after the data of a service that is not root: what it leaves there must be the service's to read. */
+function giveToOwnerOf(directory: string, path: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = fs.statSync(directory);
+  if (uid !== 0) fs.chownSync(path, uid, gid);
 }
 
 function syncFolder(directory: string): void {

@@ -3,9 +3,9 @@
  * of the system and of the command line quote what they were given, and logs are read by many.
  */
 const MASKED: readonly (readonly [pattern: RegExp, replacement: string])[] = [
-  [/\bfsk_(ing|ro)_[0-9A-Za-z]+/g, 'fsk_$1_[redacted]'],
+  [/fsk_(ing|ro)_[0-9A-Za-z]+/g, 'fsk_$1_[redacted]'],
   [/(\/webhooks\/[^/\s]*\/)[^/\s?#"'\\,]+/g, '$1[redacted]'],
-  [/\b(Bearer|Basic|Token token=) *[^\s"'\\,]+/gi, '$1 [redacted]'],
+  [/\b(Bearer +|Basic +|Token token= *)[^\s"'\\,]+/gi, '$1[redacted]'],
   [/(:\/\/)[^/\s@"'\\]+@/g, '$1[redacted]@'],
 ];
 

@@ -3,10 +3,14 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeF
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type CheckpointTask, makeCheckpoint } from '../../src/commands/checkpointer.ts';
+import { checkpointDirectory, load } from '../../src/commands/load.ts';
+import { dumpState } from '../../src/commands/state-rows.ts';
 import type { Settings } from '../../src/config.ts';
 import { integrationId } from '../../src/domain/ids.ts';
 import { ManualClock } from '../../src/lib/clock.ts';
 import { nodeDisk } from '../../src/lib/disk.ts';
+import { writeCheckpoint } from '../../src/log/checkpoint.ts';
+import { replay } from '../../src/log/replay.ts';
 import { anEvent, openTestEngine, START_MS, type TestEngine } from '../support/engine.ts';
 import { removeDirectory, temporaryDirectory } from '../support/server.ts';
 
@@ -164,6 +168,28 @@ describe('a start from a checkpoint', () => {
       expect(answers).toEqual(before);
       expect(restarted.notices[0]).toMatch(/checkpoint-\d+\.ckpt cannot be used/);
     }
+  });
+
+  it('passes over one that a newer version has written, with rows that this one does not understand', async () => {
+    const clock = new ManualClock(START_MS);
+    const directory = freshDirectory();
+    const engine = await openTestEngine(directory, SETTINGS, clock);
+    await live(engine, 25);
+    const before = everyAnswer(engine);
+    await engine.close();
+    const options = {
+      disk: nodeDisk,
+      dataDirectory: directory,
+      limits: LIMITS,
+      changes: { changed: () => {} },
+    };
+    const { state, read } = await load({ ...options, throughOrdinal: sealed(directory) }, replay);
+    if (read.end === undefined) throw new Error('nothing was read');
+    const rows = [...dumpState(state, clock.now()), ['not known yet', 1]];
+    writeCheckpoint(nodeDisk, checkpointDirectory(directory), read.end, rows);
+    const { answers, engine: restarted } = await answersOf(directory, clock);
+    expect(answers).toEqual(before);
+    expect(restarted.notices[0]).toMatch(/checkpoint-\d+\.ckpt cannot be used: .*not known yet/);
   });
 
   it('refuses a log that lacks segments which the checkpoint does not cover', async () => {

@@ -35,11 +35,11 @@ describe('a head that is too large', () => {
   it.each<[string, () => RawRequest]>([
     [
       'one long header',
-      () => ({ path: '/v1/agents', key: tenant.readOnly, lines: [`X: ${'x'.repeat(8000)}`] }),
+      () => ({ path: '/v1/agents', key: tenant.readOnly, lines: [`X: ${'x'.repeat(20_000)}`] }),
     ],
-    ['a long path', () => ({ path: `/v1/${'x'.repeat(8000)}`, key: tenant.readOnly })],
-    ['a long query', () => ({ path: `/v1/agents?x=${'x'.repeat(8000)}`, key: tenant.readOnly })],
-    ['a long key', () => ({ path: '/v1/agents', key: 'x'.repeat(8000) })],
+    ['a long path', () => ({ path: `/v1/${'x'.repeat(20_000)}`, key: tenant.readOnly })],
+    ['a long query', () => ({ path: `/v1/agents?x=${'x'.repeat(20_000)}`, key: tenant.readOnly })],
+    ['a long key', () => ({ path: '/v1/agents', key: 'x'.repeat(20_000) })],
     [
       'many headers',
       () => ({ path: '/v1/agents', lines: Array.from({ length: 300 }, (_, n) => `X-${n}: y`) }),
