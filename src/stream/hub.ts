@@ -12,6 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import type { LogWalk } from '../log/walk.ts';
 import { CatchUps } from './catch-up.ts';
+import { Deliveries } from './deliveries.ts';
 import { type Delivery, Feed } from './feed.ts';
 import type { StreamFilter } from './filter.ts';
 import { Heartbeats } from './heartbeats.ts';
@@ -71,9 +72,7 @@ export class StreamHub {
   readonly #news = new Set<Feed>();
   /** What was done last was to tell news. */
   #hasToldNews = false;
-  /** What has been made, and for whom: all of it is given before anything else is made. */
-  #deliveries: readonly Delivery[] = [];
-  #given = 0;
+  readonly #deliveries = new Deliveries();
   readonly #heartbeats: Heartbeats;
   /** Streams that are open. */
   #count = 0;
@@ -148,6 +147,7 @@ export class StreamHub {
     if (tenant === undefined) throw new Error(`no tenant ${tenantId}, though a key is of it`);
     const feed = new Feed(tenant, (withNews) => {
       this.#options.scheduler.after(GATHER_MS, () => {
+        if (this.#feeds.get(tenantId) !== withNews) return;
         this.#news.add(withNews);
         this.#turns.arm(0);
       });
@@ -173,7 +173,7 @@ export class StreamHub {
    * one tenant has news all the time, others must not wait for it to fall silent.
    */
   #step(): boolean {
-    const delivery = this.#deliveries[this.#given];
+    const delivery = this.#deliveries.take();
     const [feed] = this.#news;
     if (delivery !== undefined) this.#give(delivery);
     else if (feed !== undefined && !(this.#hasToldNews && this.#catchUps.size > 0)) {
@@ -183,13 +183,10 @@ export class StreamHub {
       this.#hasToldNews = false;
       this.#readNext();
     }
-    return this.#given < this.#deliveries.length || this.#news.size > 0 || this.#catchUps.size > 0;
+    return !this.#deliveries.isEmpty || this.#news.size > 0 || this.#catchUps.size > 0;
   }
 
   #give({ feed, reader, pieces, after }: Delivery): void {
-    this.#given += 1;
-    if (this.#given === this.#deliveries.length) this.#toGive([]);
-    reader.isOwed = false;
     if (reader.isGone) return;
     const hasTakenAll = reader.give(pieces, this.#momentOf(feed));
     if (!hasTakenAll) feed.leaveLive(reader);
@@ -202,19 +199,13 @@ export class StreamHub {
     this.#news.delete(feed);
     for (const reader of feed.revoked()) this.#cut(reader);
     try {
-      this.#toGive(feed.flush(this.#messageOptions()));
+      this.#deliveries.fill(feed.flush(this.#messageOptions()));
     } catch (error) {
       // Nobody may go on as though it had been told.
       this.#options.onTrouble(error);
       for (const reader of [...feed.readers]) this.#cut(reader);
     }
     this.#cutOffBlocked(feed);
-  }
-
-  #toGive(deliveries: readonly Delivery[]): void {
-    for (const { reader } of deliveries) reader.isOwed = true;
-    this.#deliveries = deliveries;
-    this.#given = 0;
   }
 
   /** Reads the next chunk of those that have waited longest. */
@@ -241,7 +232,7 @@ export class StreamHub {
     if (isThere) for (const reader of readers) feed.goLive(reader);
     if (isThere) catchUp.close();
     else this.#catchUps.goOn(catchUp);
-    this.#toGive(readers.map((reader) => ({ feed, reader, pieces, after })));
+    this.#deliveries.fill(readers.map((reader) => ({ feed, reader, pieces, after })));
   }
 
   /** It cannot be given what it missed: it is to load everything anew, and is told what comes from here on. */
