@@ -218,10 +218,10 @@ export class Batcher implements AsyncDisposable {
         throw error;
       });
       if (!(answer instanceof ForeshockError)) return this.#settle(entries, answer);
-      const { status, retryable } = answer;
+      const { status, isServerAway } = answer;
       if (status === 413 && entries.length > 1) return this.#halve(entries);
       if (EVENT_REFUSALS.has(status)) return this.#settle(entries, allRejected(entries, answer));
-      if (retryable || (status ?? 0) >= 500) {
+      if (isServerAway) {
         const waitMs = waitBeforeRetry(retry, ++failures, answer.retryAfterMs);
         onRetry?.(answer, waitMs);
         await retry.sleep(waitMs, signal);

@@ -64,18 +64,13 @@ export async function* readStream(
       yield* chunks;
       problem = lost('the server ended the stream');
     } catch (error) {
-      if (!(error instanceof ForeshockError) || !isPassing(error)) throw error;
+      if (!(error instanceof ForeshockError && error.isServerAway)) throw error;
       problem = error;
     }
     const waitMs = waitBeforeRetry(transport.retry, ++failures, problem.retryAfterMs);
     onLost?.(problem, waitMs);
     await transport.retry.sleep(waitMs, signal);
   }
-}
-
-/** A 500 is a mistake in telling of something: it may not be made again. */
-function isPassing({ retryable, status }: ForeshockError): boolean {
-  return retryable || status === 500;
 }
 
 async function* readOnce(

@@ -199,6 +199,7 @@ describe('retries', () => {
     ['429', say(429)],
     ['503', say(503)],
     ['502 of a proxy', say(502)],
+    ['520 of a proxy', say(520)],
   ])('%s is tried again, with the same idempotency key', async (_, answer) => {
     const { client, seen, waits } = await connected([answer, answer, say(201)]);
     await client.recordEvent(EVENT, { idempotencyKey: 'once' });
@@ -241,6 +242,19 @@ describe('retries', () => {
       message: `POST /v1/events: ${status} no`,
     });
     expect(seen).toHaveLength(1);
+  });
+
+  test.each([
+    [400, false, false],
+    [403, false, false],
+    [408, true, true],
+    [429, true, true],
+    [500, true, false],
+    [503, true, true],
+    [520, true, true],
+  ])('%i: the server is away: %s, and may soon be back: %s', async (status, isServerAway, retryable) => {
+    const { client } = await connected([say(status)], { retry: { attempts: 1 } });
+    expect(await errorOf(client.listAgents())).toMatchObject({ isServerAway, retryable });
   });
 
   test('an answer that does not come in time is tried again', async () => {
