@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ClientOptions, ForeshockClient } from '../../src/client/client.ts';
 import { ForeshockError } from '../../src/client/error.ts';
+import { systemSleep } from '../../src/client/retry.ts';
 import type { Fetch } from '../../src/client/transport.ts';
 import type { EventBody } from '../../src/client/wire.ts';
 
@@ -288,6 +289,13 @@ describe('time limits', () => {
     expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({ status: 503, attempts: 10 });
     expect(seen).toHaveLength(10);
     expect(await errorOf(client.recordEvent(EVENT, { deadlineMs: 250 }))).toMatchObject({ attempts: 3 });
+  });
+
+  test('a wait that is longer than a timer can be set for is not over at once', async () => {
+    const stop = new AbortController();
+    const waiting = systemSleep(2 ** 40, stop.signal).then(() => 'over');
+    setTimeout(() => stop.abort(new Error('still waiting')), 50);
+    await expect(waiting).rejects.toThrow('still waiting');
   });
 
   test('a call may have limits of its own', async () => {
