@@ -177,7 +177,7 @@ export class Uplink {
 
   /** @throws the error itself where it does not mean that the server is away */
   #markAway(error: unknown): ForeshockError {
-    if (!(error instanceof ForeshockError) || !(error.retryable || (error.status ?? 0) >= 500)) throw error;
+    if (!(error instanceof ForeshockError && error.isServerAway)) throw error;
     this.#away(error);
     return error;
   }

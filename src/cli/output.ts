@@ -1,22 +1,5 @@
 /** What commands print: results on standard output, reasons on standard error. */
 import { styleText } from 'node:util';
-import Table from 'cli-table3';
-
-const NO_LINES = {
-  ...{
-    top: '',
-    'top-mid': '',
-    'top-left': '',
-    'top-right': '',
-    left: '',
-    'left-mid': '',
-    mid: '',
-    'mid-mid': '',
-  },
-  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '', right: '', 'right-mid': '' },
-  middle: '  ',
-};
-
 import { withoutSecrets } from '../lib/redaction.ts';
 
 /** A reader that has seen enough, such as `head`, ends the command; it is no failure. */
@@ -54,12 +37,16 @@ export function printRows(rows: readonly Row[], asJson: boolean): void {
     return;
   }
   const columns = Object.keys(first);
-  const table = new Table({
-    // Bold on a terminal alone, and not even there where NO_COLOR is set.
-    head: columns.map((column) => styleText('bold', column, { stream: process.stdout })),
-    chars: NO_LINES,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  for (const row of rows) table.push(columns.map((column) => String(row[column] ?? '-')));
-  for (const line of table.toString().split('\n')) print(line.trimEnd());
+  const cells = [columns, ...rows.map((row) => columns.map((column) => String(row[column] ?? '-')))];
+  const widths = columns.map((_, index) =>
+    cells.reduce((most, line) => Math.max(most, line[index]?.length ?? 0), 0),
+  );
+  const [head = '', ...lines] = cells.map((line) =>
+    line
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  // Bold on a terminal alone, and not even there where NO_COLOR is set.
+  print([styleText('bold', head, { stream: process.stdout }), ...lines].join('\n'));
 }

@@ -7,8 +7,9 @@
  *   | answer                       | then                                                                |
  *   | ---------------------------- | ------------------------------------------------------------------- |
  *   | 200                          | each event is accepted, or rejected with its reason; next batch     |
- *   | 413                          | in halves, each with a key of its own; batches stay that small      |
- *   | 400, 413 of one event, 415, 422 | the events are rejected with that reason; next batch             |
+ *   | 413 of several events        | in halves, each with a key of its own; batches stay that small      |
+ *   | 400 of several events        | in halves too: it may be for one of them, as at `--max-services`    |
+ *   | 400 or 413 of one, 415, 422  | the events are rejected with that reason; next batch                |
  *   | none, 408, 429, 5xx          | the server is away: wait, the same again, however long              |
  *   | anything else (401, 403 …)   | `onRefused` decides: the same again, or the batcher fails with it   |
  *
@@ -121,16 +122,19 @@ export class Batcher implements AsyncDisposable {
     await this.#buffer.put({ number: ++this.#added, event, line, bytes, atMs });
   }
 
-  /** Sends at once what waits; resolves when it is known what became of all that was added before. */
+  /**
+   * Sends at once what waits; resolves when it is known what became of all that was added before.
+   *
+   * @throws Error where the batcher has failed (with that error) or was aborted (with the signal's reason)
+   */
   async flush(): Promise<void> {
     const last = this.#added;
     this.#flushes += 1;
     this.#hurry();
     try {
-      while (this.#oldest <= last) {
-        if (this.#failure !== undefined) throw this.#failure.error;
-        await this.#changed();
-      }
+      while (this.#failure === undefined && this.#oldest <= last) await this.#changed();
+      // Also where nothing is left: it may be a callback that threw as it was told of the last.
+      if (this.#failure !== undefined) throw this.#failure.error;
     } finally {
       this.#flushes -= 1;
     }
@@ -139,8 +143,11 @@ export class Batcher implements AsyncDisposable {
   /** Takes nothing more, and flushes. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.flush();
-    this.#options.signal?.removeEventListener('abort', this.#abort);
+    try {
+      await this.flush();
+    } finally {
+      this.#options.signal?.removeEventListener('abort', this.#abort);
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -218,10 +225,13 @@ export class Batcher implements AsyncDisposable {
         throw error;
       });
       if (!(answer instanceof ForeshockError)) return this.#settle(entries, answer);
-      const { status, retryable } = answer;
-      if (status === 413 && entries.length > 1) return this.#halve(entries);
+      const { status, isServerAway } = answer;
+      if ((status === 413 || status === 400) && entries.length > 1) {
+        if (status === 413) this.#buffer.limitBatches(Math.ceil(bytesOf(entries) / 2));
+        return this.#deliverHalves(entries);
+      }
       if (EVENT_REFUSALS.has(status)) return this.#settle(entries, allRejected(entries, answer));
-      if (retryable || (status ?? 0) >= 500) {
+      if (isServerAway) {
         const waitMs = waitBeforeRetry(retry, ++failures, answer.retryAfterMs);
         onRetry?.(answer, waitMs);
         await retry.sleep(waitMs, signal);
@@ -229,9 +239,8 @@ export class Batcher implements AsyncDisposable {
     }
   }
 
-  async #halve(entries: readonly Entry[]): Promise<void> {
+  async #deliverHalves(entries: readonly Entry[]): Promise<void> {
     const half = Math.ceil(entries.length / 2);
-    this.#buffer.limitBatches(Math.ceil(entries.reduce((sum, { bytes }) => sum + bytes, 0) / 2));
     await this.#deliver(entries.slice(0, half));
     await this.#deliver(entries.slice(half));
   }
@@ -247,6 +256,10 @@ export class Batcher implements AsyncDisposable {
     }
     this.#tell();
   }
+}
+
+function bytesOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 function allRejected(entries: readonly Entry[], { detail }: ForeshockError): BatchResult {

@@ -79,12 +79,12 @@ export class ForeshockClient {
     return this.#write('POST', '/v1/events', event, nothing, withKey(options));
   }
 
-  /** Up to 10 000 in one request; each is judged by itself. For a source that does not end, see `batcher`. */
+  /** Up to 10 000, each judged by itself; but with one service too many all are refused (400): see `batcher`. */
   recordEvents(events: readonly wire.EventBody[], options: SendOptions = {}): Promise<wire.BatchResult> {
     return this.#recordLines(events.map((event) => JSON.stringify(event)).join('\n'), withKey(options));
   }
 
-  /** Gathers events and sends them as batches, in order. */
+  /** For a source that does not end: gathers events and sends them as batches, in order, as far as there is room. */
   batcher(options: BatcherOptions = {}): Batcher {
     return new Batcher(options, {
       send: (lines, once) => this.#recordLines(lines, { ...once, retry: { attempts: 1 } }),

@@ -28,9 +28,6 @@ export interface Failure {
   readonly attempts?: number;
 }
 
-/** 502 and 504 are what a proxy in front makes of an unreachable server; 408 is its word for a slow client. */
-const PASSING: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
-
 export class ForeshockError extends Error implements Failure {
   override readonly name = 'ForeshockError';
   readonly kind: FailureKind;
@@ -55,8 +52,17 @@ export class ForeshockError extends Error implements Failure {
     this.attempts = failure.attempts ?? 1;
   }
 
-  /** Whether the same call may succeed later: the server cannot be reached, is starting, or asks for patience. */
+  /**
+   * Whether the server is away: it cannot be reached, is starting, asks for patience, or something in front of it says as
+   * much (408, 502, 504 …). Whoever has the time sends the same again, however long it takes.
+   */
+  get isServerAway(): boolean {
+    if (this.status === null) return true;
+    return this.kind === 'refused' && (this.status === 408 || this.status === 429 || this.status >= 500);
+  }
+
+  /** Whether the same call may soon succeed. A 500 is a mistake, which it takes more than a moment to mend. */
   get retryable(): boolean {
-    return this.status === null || (this.kind === 'refused' && PASSING.has(this.status));
+    return this.isServerAway && this.status !== 500;
   }
 }

@@ -2,6 +2,9 @@
  * `GET /v1/stream` as something to iterate over. A connection that is lost is made anew, and goes on after the last
  * message; one that says nothing for longer than the server ever does is taken for dead. Where the server does not keep
  * what was missed any more, a message `reset` says so, and the next are of what comes from there on.
+ *
+ * It comes back no sooner than the server asks for (`retry:`, where that is within `maxMs` of the policy), and waits
+ * longer each time until a connection has given a message or has lasted.
  */
 import { createParser } from 'eventsource-parser';
 import type { z } from 'zod';
@@ -52,36 +55,44 @@ export async function* readStream(
   options: StreamOptions,
 ): AsyncGenerator<readonly StreamMessage[], never, undefined> {
   const { signal, onOpen, onLost } = options;
-  const place = { lastEventId: options.lastEventId ?? '' };
+  const { retry } = transport;
+  const place = { lastEventId: options.lastEventId ?? '', leastWaitMs: 0 };
   for (let failures = 0; ; ) {
     signal?.throwIfAborted();
     let problem: ForeshockError;
+    let openedAtMs = Number.POSITIVE_INFINITY;
     try {
       const chunks = readOnce(transport, options, place, () => {
-        failures = 0;
+        openedAtMs = retry.now();
         onOpen?.(place.lastEventId !== '');
       });
-      yield* chunks;
+      for await (const messages of chunks) {
+        failures = 0;
+        yield messages;
+      }
       problem = lost('the server ended the stream');
     } catch (error) {
-      if (!(error instanceof ForeshockError) || !isPassing(error)) throw error;
+      if (!(error instanceof ForeshockError && error.isServerAway)) throw error;
       problem = error;
     }
-    const waitMs = waitBeforeRetry(transport.retry, ++failures, problem.retryAfterMs);
+    if (retry.now() - openedAtMs >= retry.maxMs) failures = 0;
+    const leastMs = Math.max(problem.retryAfterMs ?? 0, Math.min(place.leastWaitMs, retry.maxMs));
+    const waitMs = waitBeforeRetry(retry, ++failures, leastMs);
     onLost?.(problem, waitMs);
-    await transport.retry.sleep(waitMs, signal);
+    await retry.sleep(waitMs, signal);
   }
 }
 
-/** A 500 is a mistake in telling of something: it may not be made again. */
-function isPassing({ retryable, status }: ForeshockError): boolean {
-  return retryable || status === 500;
+/** What the next connection has from those before it. */
+interface Place {
+  lastEventId: string;
+  leastWaitMs: number;
 }
 
 async function* readOnce(
   transport: Transport,
   options: StreamOptions,
-  place: { lastEventId: string },
+  place: Place,
   onOpen: () => void,
 ): AsyncGenerator<readonly StreamMessage[], void, undefined> {
   const { signal, silenceMs = SILENCE_MS } = options;
@@ -112,13 +123,16 @@ async function* readOnce(
       isRepeatable: true,
     } as const;
     const { body, headers } = await inTime(transport.open(request, connection.signal));
-    if (body === null || headers.get('content-type') !== 'text/event-stream') throw noStream();
+    if (body === null || !isEventStream(headers)) throw noStream();
     onOpen();
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     let gathered: StreamMessage[] = [];
     const parser = createParser({
       onId: (id) => {
         place.lastEventId = id;
+      },
+      onRetry: (milliseconds) => {
+        place.leastWaitMs = milliseconds;
       },
       onEvent: ({ event = '', data }) => {
         gathered.push({ type: event, id: place.lastEventId, data: JSON.parse(data) } as StreamMessage);
@@ -142,6 +156,11 @@ function queryOf({ service, eventType }: StreamOptions): string {
   if (service !== undefined) query.set('service', service);
   if (eventType !== undefined) query.set('event_type', eventType);
   return query.size > 0 ? `?${query}` : '';
+}
+
+function isEventStream(headers: Headers): boolean {
+  const [mediaType = ''] = (headers.get('content-type') ?? '').split(';');
+  return mediaType.trim().toLowerCase() === 'text/event-stream';
 }
 
 function lost(detail: string): ForeshockError {

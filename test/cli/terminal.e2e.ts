@@ -20,10 +20,14 @@ describe('a table', () => {
   });
 
   const { FORCE_COLOR: _, NO_COLOR: __, ...plain } = process.env;
-  const list = (environment: Readonly<Record<string, string>> = {}) =>
-    spawnSync(process.execPath, [MAIN, 'keys', 'list', '--data-dir', directory], {
+  const list = () => foreshock('keys', 'list');
+  /** What a command prints; empty where it takes longer than anybody would wait. */
+  const foreshock = (...command: readonly string[]) =>
+    spawnSync(process.execPath, [MAIN, ...command, '--data-dir', directory], {
       encoding: 'utf8',
-      env: { ...plain, ...environment },
+      env: plain,
+      timeout: 8000,
+      maxBuffer: 2 ** 25,
     }).stdout;
   /** As `list`, on a terminal made for it. */
   const listOnTerminal = (environment: Readonly<Record<string, string>> = {}) =>
@@ -51,4 +55,12 @@ describe('a table', () => {
     expect(rows).toHaveLength(2);
     for (const row of rows) expect(row.slice(head.indexOf('kind'))).toMatch(/^(?:ingest|read-only) /);
   });
+
+  it('of ten thousand rows is there in a moment', () => {
+    const made = foreshock('keys', 'create', '--tenant', 'default', '--kind', 'ingest', '--count', '10000');
+    expect(made.trimEnd().split('\n')).toHaveLength(1 + 10_000);
+    const [head = '', ...rows] = foreshock('keys', 'list').trimEnd().split('\n');
+    expect(rows).toHaveLength(2 + 10_000);
+    for (const row of rows) expect(row.slice(head.indexOf('kind'))).toMatch(/^(?:ingest|read-only) /);
+  }, 20_000);
 });

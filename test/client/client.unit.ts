@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ClientOptions, ForeshockClient } from '../../src/client/client.ts';
 import { ForeshockError } from '../../src/client/error.ts';
+import { systemSleep } from '../../src/client/retry.ts';
 import type { Fetch } from '../../src/client/transport.ts';
 import type { EventBody } from '../../src/client/wire.ts';
 
@@ -199,6 +200,7 @@ describe('retries', () => {
     ['429', say(429)],
     ['503', say(503)],
     ['502 of a proxy', say(502)],
+    ['520 of a proxy', say(520)],
   ])('%s is tried again, with the same idempotency key', async (_, answer) => {
     const { client, seen, waits } = await connected([answer, answer, say(201)]);
     await client.recordEvent(EVENT, { idempotencyKey: 'once' });
@@ -243,6 +245,19 @@ describe('retries', () => {
     expect(seen).toHaveLength(1);
   });
 
+  test.each([
+    [400, false, false],
+    [403, false, false],
+    [408, true, true],
+    [429, true, true],
+    [500, true, false],
+    [503, true, true],
+    [520, true, true],
+  ])('%i: the server is away: %s, and may soon be back: %s', async (status, isServerAway, retryable) => {
+    const { client } = await connected([say(status)], { retry: { attempts: 1 } });
+    expect(await errorOf(client.listAgents())).toMatchObject({ isServerAway, retryable });
+  });
+
   test('an answer that does not come in time is tried again', async () => {
     const { client, seen } = await connected([() => {}, say(201)], { timeoutMs: 50 });
     await client.recordEvent(EVENT);
@@ -274,6 +289,13 @@ describe('time limits', () => {
     expect(await errorOf(client.recordEvent(EVENT))).toMatchObject({ status: 503, attempts: 10 });
     expect(seen).toHaveLength(10);
     expect(await errorOf(client.recordEvent(EVENT, { deadlineMs: 250 }))).toMatchObject({ attempts: 3 });
+  });
+
+  test('a wait that is longer than a timer can be set for is not over at once', async () => {
+    const stop = new AbortController();
+    const waiting = systemSleep(2 ** 40, stop.signal).then(() => 'over');
+    setTimeout(() => stop.abort(new Error('still waiting')), 50);
+    await expect(waiting).rejects.toThrow('still waiting');
   });
 
   test('a call may have limits of its own', async () => {
