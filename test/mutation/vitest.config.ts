@@ -2,11 +2,11 @@
 import { defineConfig } from 'vitest/config';
 import { TAGS } from '../../vitest.config.ts';
 
-const folders = process.env['FORESHOCK_MUTATION_TESTS']?.split(',') ?? [];
+const tests = process.env['FORESHOCK_MUTATION_TESTS']?.split(' ') ?? [];
 
 export default defineConfig({
   test: {
-    include: folders.map((folder) => `test/${folder}/*.{unit,prop}.ts`),
+    include: tests.map((pattern) => `test/${pattern}.{unit,prop}.ts`),
     tags: TAGS.map((tag) => ({ ...tag, skip: true })),
     setupFiles: ['test/mutation/setup.ts'],
     testTimeout: 30_000,

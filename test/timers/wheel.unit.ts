@@ -102,9 +102,9 @@ describe('firing', () => {
 
   it('refuses what is no time', () => {
     const wheel = new TimerWheel<string>(START_MS);
-    expect(() => new TimerWheel(-1)).toThrow(RangeError);
+    expect(() => new TimerWheel(-1)).toThrow('a timer wheel cannot start at -1');
     for (const broken of [Number.NaN, Infinity, 2 ** 53]) {
-      expect(() => new TimerWheel(broken)).toThrow(RangeError);
+      expect(() => new TimerWheel(broken)).toThrow(`${broken} is no time in milliseconds`);
       expect(() => wheel.schedule(broken, 'a')).toThrow(RangeError);
       expect(() => wheel.advance(broken, ignore)).toThrow(RangeError);
     }
@@ -300,6 +300,15 @@ describe('handles', () => {
     expect(wheel.cancel(stale)).toBe(false);
     expect(handles.filter((handle) => wheel.cancel(handle))).toHaveLength(10_000);
     expect(wheel.size).toBe(0);
+  });
+
+  it('cancel what they name and nothing else, also where the wheel has grown since', () => {
+    const wheel = new TimerWheel<number>(START_MS);
+    const offsets = Array.from({ length: 5000 }, (_, i) => 1 + ((i * 7919) % 5003));
+    const handles = offsets.map((offset) => wheel.schedule(START_MS + offset, offset));
+    const kept = offsets.filter((_, i) => i % 2 === 1);
+    for (const handle of handles.filter((_, i) => i % 2 === 0)) wheel.cancel(handle);
+    expect(firedBy(wheel, START_MS + DAY_MS)).toEqual(kept.toSorted((a, b) => a - b));
   });
 
   it('stay safe integers and apart when one room is used 16 million times', { tags: ['slow'] }, () => {
