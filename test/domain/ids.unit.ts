@@ -3,12 +3,16 @@ import { describe, expect, it } from 'vitest';
 import {
   agentId,
   agentIdOf,
+  alertId,
   alertIdOf,
+  deliveryId,
   eventIdOf,
   integrationId,
   keyId,
+  outboundId,
   outboundIdOf,
   parseUuid,
+  serviceId,
   serviceIdOf,
   tenantId,
 } from '../../src/domain/ids.ts';
@@ -73,6 +77,15 @@ describe('the id of an event', () => {
       expect(version(id)).toBe(7);
     }
   });
+});
+
+describe('a text that is known to be an id', () => {
+  it.each([agentId, alertId, deliveryId, integrationId, keyId, outboundId, serviceId, tenantId])(
+    'stays as it is: %o',
+    (branded) => {
+      expect(branded(TENANT)).toBe(TENANT);
+    },
+  );
 });
 
 describe('a UUID as text', () => {

@@ -24,8 +24,8 @@ describe('rejections', () => {
       'unsupported-media-type',
       'the body must be JSON (application/json), or an event a line (application/x-ndjson)',
     ],
-  ])('are of a kind, and say why: %j', ({ kind, detail }, expectedKind, expectedDetail) => {
-    expect({ kind, detail }).toEqual({ kind: expectedKind, detail: expectedDetail });
+  ])('are of a kind, and say why: %j', (rejection, kind, detail) => {
+    expect(rejection).toEqual({ type: 'rejection', kind, detail });
     expect(REJECTION_KINDS).toContain(kind);
   });
 });
