@@ -221,7 +221,7 @@ describe('a start from a checkpoint', () => {
 });
 
 describe('retention', () => {
-  it('levels the disk off under endless load, and keeps what it must', async () => {
+  it('levels the disk off under endless load, and keeps what it must', { tags: ['slow'] }, async () => {
     const clock = new ManualClock(START_MS);
     const directory = freshDirectory();
     const settings = { ...SETTINGS, checkpointSegments: 2 };

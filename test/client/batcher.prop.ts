@@ -238,11 +238,13 @@ describe('the batcher', () => {
 
   it('takes an event as it is when it is added, and sends it at once when that is asked for', async () => {
     const event = { ...eventOf('snapshot', 'before') };
-    await using batcher = sender.batcher({ maxDelayMs: 60_000 });
+    const batcher = sender.batcher({ maxDelayMs: 60_000 });
     await batcher.add(event);
     Object.assign(event, { entity: 'after' });
     await batcher.flush();
     expect(await recorded('snapshot')).toEqual(['before']);
+    // As `await using` does, which Node 22 cannot read by itself.
+    await batcher[Symbol.asyncDispose]();
   });
 
   it('rejects what none of its batches would make better, with the reason', async () => {

@@ -3,6 +3,7 @@
  * that succeed only note what they cover: no test here outlives a power cut, and real ones take their time.
  */
 import fs from 'node:fs';
+import { basename } from 'node:path';
 import { type Disk, type DiskFile, nodeDisk, type OpenMode } from '../../src/lib/disk.ts';
 
 /** A call that changes something, or makes it durable. Those off the event loop have the same names. */
@@ -25,9 +26,16 @@ export class FaultyDisk implements Disk {
   /** Asked before every call. */
   judge: Judge = faultless;
   bytesRead = 0;
+  /** Files opened so far. */
+  opened = 0;
   readonly #open = new Set<FaultyFile>();
   /** Processes that have ended so far. */
   #ended = 0;
+
+  /** Names of the files that are open. */
+  get openFiles(): string[] {
+    return [...this.#open].map(({ path }) => basename(path)).sort();
+  }
 
   mend(): void {
     this.judge = faultless;
@@ -55,6 +63,7 @@ export class FaultyDisk implements Disk {
 
   open(path: string, mode: OpenMode): DiskFile {
     if (mode === 'create') this.try({ name: 'create', path });
+    this.opened += 1;
     const file = new FaultyFile(this, this.#open, path, mode, nodeDisk.open(path, mode));
     this.#open.add(file);
     return file;

@@ -175,7 +175,7 @@ describe('a torn tail of the last segment', () => {
     await expectCut([], bytes.subarray(0, HEADER_BYTES), bytes.subarray(HEADER_BYTES, HEADER_BYTES + 30));
   });
 
-  it('longer than a chunk is kept whole', async () => {
+  it('longer than a chunk is kept whole', { tags: ['slow'] }, async () => {
     const { log } = await directory.open();
     const logged = [appendOne(log, aCommand(1)), appendOne(log, aCommand(2, 3_000_000))];
     directory.close(log);
@@ -303,7 +303,7 @@ describe('the mark of a clean shutdown', () => {
     await directory.expectRefused(1, 0, /ends with record 0/);
   });
 
-  it('refuses a log whose last record is damaged, whichever bit it is', async () => {
+  it('refuses a log whose last record is damaged, whichever bit it is', { tags: ['slow'] }, async () => {
     const second = directory.get(SECOND);
     for (let bit = HEADER_BYTES * 8; bit < second.length * 8; bit += 1) {
       directory.put(SECOND, flip(second, bit >>> 3, bit & 7));

@@ -1,7 +1,7 @@
 /** An agent's history equals a list that is filtered on every look. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPES } from '../../src/domain/event.ts';
+import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts';
 import { AgentHistory, type HistoryFilter, type NewHistoryEntry } from '../../src/windows/history.ts';
 import { HistoryBlocks } from '../../src/windows/history-blocks.ts';
 import { HOSTILE_TEXTS } from './hostile-text.ts';
@@ -36,6 +36,24 @@ class ListOfEntries {
 
   vendors(nowMs: number): string[] {
     return [...new Set(this.#retained(nowMs).map(({ vendor }) => vendor))].sort();
+  }
+
+  entries(nowMs: number): NewHistoryEntry[] {
+    return this.#retained(nowMs);
+  }
+
+  newestUntil(wanted: EventType, named: string, untilMs: number, limit: number, nowMs: number) {
+    return this.#retained(nowMs)
+      .filter(({ service, type }) => service === named && EVENT_TYPES[type] === wanted)
+      .filter(({ receivedAtMs }) => receivedAtMs <= untilMs)
+      .reverse()
+      .slice(0, limit)
+      .map(({ service, vendor, type, ...entry }) => entry);
+  }
+
+  firstNumberAt(at: number, nowMs: number): number | undefined {
+    const entry = this.#retained(nowMs).find(({ position }) => position === at);
+    return entry && entry.eventNumber - entry.index;
   }
 
   #retained(nowMs: number): NewHistoryEntry[] {
@@ -113,11 +131,13 @@ describe('a history equals a list', () => {
         let nowMs = START_MS;
         let eventNumber = 0;
         let position = 2 ** 51;
+        const positions: number[] = [];
         for (const each of script) {
           if (each.type === 'append') {
             for (let time = 0; time < each.times; time += 1) {
               eventNumber += each.apart;
               position += each.apart;
+              positions.push(position);
               const place = { eventNumber, receivedAtMs: nowMs, position, index: 65_535 - time };
               history.append({ ...each.entry, ...place });
               list.append({ ...each.entry, ...place });
@@ -128,9 +148,22 @@ describe('a history equals a list', () => {
           if (each.type === 'look') {
             const { filter, offset, limit, spanMs } = each;
             expect(history.countWithin(spanMs, nowMs)).toBe(list.countWithin(spanMs, nowMs));
+            const known = [positions[offset], positions.at(-1 - offset)].filter((at) => at !== undefined);
+            for (const at of [0, ...known.flatMap((each) => [each - 1, each, each + 1])]) {
+              expect(history.firstNumberAt(at, nowMs)).toBe(list.firstNumberAt(at, nowMs));
+            }
             expect(history.page(filter, offset, limit, nowMs)).toEqual(
               list.page(filter, offset, limit, nowMs),
             );
+            const { service, eventType } = {
+              service: filter.service ?? 'a',
+              eventType: filter.eventType ?? 'deploy',
+            };
+            const untilMs = nowMs - spanMs + 1000;
+            expect(
+              history.newestUntil({ service, untilMs, wanted: (type) => type === eventType, limit }),
+            ).toEqual(list.newestUntil(eventType, service, untilMs, limit, nowMs));
+            expect([...history.entries(nowMs)]).toEqual(list.entries(nowMs));
             expect(history.services(nowMs)).toEqual(list.services(nowMs));
             expect(history.vendors(nowMs)).toEqual(list.vendors(nowMs));
           }
