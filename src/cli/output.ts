@@ -1,6 +1,7 @@
 /** What commands print: results on standard output, reasons on standard error. */
 import { styleText } from 'node:util';
 import { withoutSecrets } from '../lib/redaction.ts';
+import { onOneLine } from '../lib/text.ts';
 
 /** A reader that has seen enough, such as `head`, ends the command; it is no failure. */
 export function endQuietlyWithoutReader(): void {
@@ -37,7 +38,9 @@ export function printRows(rows: readonly Row[], asJson: boolean): void {
     return;
   }
   const columns = Object.keys(first);
-  const cells = [columns, ...rows.map((row) => columns.map((column) => String(row[column] ?? '-')))];
+  // Names are their givers' to choose, and a terminal obeys what it is shown.
+  const textIn = (row: Row, column: string) => onOneLine(String(row[column] ?? '-'));
+  const cells = [columns, ...rows.map((row) => columns.map((column) => textIn(row, column)))];
   const widths = columns.map((_, index) =>
     cells.reduce((most, line) => Math.max(most, line[index]?.length ?? 0), 0),
   );

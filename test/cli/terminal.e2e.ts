@@ -40,6 +40,13 @@ describe('a table', () => {
       },
     ).stdout;
 
+  it('shows of a name nothing that a terminal would obey', () => {
+    foreshock('tenants', 'create', `red ${ESCAPE}31m\u202Ereversed\nnext`);
+    const listed = foreshock('tenants', 'list');
+    expect(listed).not.toMatch(/[\u001b\u202e]/);
+    expect(listed).toContain('red [31mreversed next');
+  });
+
   it('has no colours in a pipe', () => {
     expect(list()).toMatch(/^id +tenant +tenant_id +kind +name/);
     expect(list()).not.toContain(ESCAPE);

@@ -1,4 +1,5 @@
 /** The bytes of format version 1: data that was written by one release is read by all later ones. */
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { FRAME_BYTES, MAX_PAYLOAD_BYTES, readFrame, sealFrame } from '../../src/log/record.ts';
 import {
@@ -44,10 +45,16 @@ describe('the header of a segment', () => {
   it.each([
     ['it is shorter than its header', (bytes: Buffer) => bytes.subarray(0, 63)],
     ['this is not a Foreshock log segment', (bytes: Buffer) => bytes.fill(0, 0, 8)],
-    ['log format version 2; this program reads version 1', (bytes: Buffer) => bytes.fill(2, 8, 9)],
     ['header checksum mismatch', (bytes: Buffer) => bytes.fill(9, 12, 13)],
   ])('is refused with the reason: %s', (reason, damage) => {
     expect(decodeHeader(damage(encodeHeader(HEADER)))).toEqual({ type: 'bad', reason });
+  });
+
+  it('says which version wrote it, where it is whole and of another', () => {
+    const bytes = encodeHeader(HEADER);
+    bytes.writeUInt32LE(2, 8);
+    bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
+    expect(decodeHeader(bytes)).toEqual({ type: 'bad', reason: 'log format version 2', otherVersion: 2 });
   });
 });
 
