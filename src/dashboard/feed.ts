@@ -1,14 +1,15 @@
 /** Keeps the store as the server is: lists first, then what the stream tells. */
 import { ForeshockError } from '../client/error.ts';
 import type { StreamMessage } from '../client/stream.ts';
-import { api, quietly } from './api.ts';
+import { api, patiently, quietly } from './api.ts';
+import { Lists } from './lists.ts';
 import type { Alert, Service } from './model.ts';
 import { clear, eventsOf, get, prune, put, putEvent, replace, setValue, together } from './store.ts';
 
 const PRUNE_EVERY_MS = 30_000;
 const PAUSE_MS = 8000;
 
-let stop = () => {};
+let session = new AbortController();
 const loadedServices = new Set<string>();
 const loadedAgents = new Set<string>();
 
@@ -16,25 +17,35 @@ const loadedAgents = new Set<string>();
 export function begin(onRefused: (status: number, detail: string) => void): void {
   end();
   setValue('connection', 'connecting');
-  const stopping = new AbortController();
-  follow(stopping.signal, onRefused);
+  const { signal } = session;
+  follow(signal, onRefused);
   const timer = setInterval(prune, PRUNE_EVERY_MS);
-  stop = () => {
-    stopping.abort();
-    clearInterval(timer);
-  };
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
 }
 
 async function follow(signal: AbortSignal, onRefused: Parameters<typeof begin>[0]): Promise<void> {
+  let isOpen = false;
+  const lists = new Lists(signal, show);
+  function show(): void {
+    setValue('connection', isOpen ? lists.state : 'lost');
+  }
   const onOpen = (isResumed: boolean) => {
-    setValue('connection', 'live');
-    if (!isResumed) load().catch(() => setValue('connection', 'lost'));
+    isOpen = true;
+    if (!isResumed) loadAll(lists);
+    show();
   };
-  const onLost = () => setValue('connection', 'lost');
+  const onLost = () => {
+    isOpen = false;
+    show();
+  };
   while (!signal.aborted) {
     try {
       const chunks = api().streamChunks({ signal, onOpen, onLost });
-      for await (const messages of chunks) together(() => messages.forEach(take));
+      for await (const messages of chunks) {
+        together(() => {
+          for (const message of messages) take(message, lists);
+        });
+      }
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ForeshockError)) throw error;
@@ -47,39 +58,24 @@ async function follow(signal: AbortSignal, onRefused: Parameters<typeof begin>[0
 }
 
 export function end(): void {
-  stop();
-  stop = () => {};
+  session.abort();
+  session = new AbortController();
   loadedServices.clear();
   loadedAgents.clear();
   clear();
 }
 
-async function load(): Promise<void> {
+function loadAll(lists: Lists): void {
   loadedServices.clear();
   loadedAgents.clear();
-  const [services, agents, { alerts }, integrations] = await Promise.all([
-    api().listServices(),
-    api().listAgents(),
-    api().listAlerts({ per_page: 100 }),
-    api().listIntegrations(),
-  ]);
-  together(() => {
-    replace('services', services);
-    replace('agents', agents);
-    // Their candidates, where they are known already, are not in the list.
-    replace(
-      'alerts',
-      alerts.map((alert) => ({ ...get('alerts', alert.id), ...alert })),
-    );
-    replace('integrations', integrations);
-  });
+  lists.load();
 }
 
 export async function loadIntegrations(): Promise<void> {
   replace('integrations', await api().listIntegrations());
 }
 
-function take(message: StreamMessage): void {
+function take(message: StreamMessage, lists: Lists): void {
   switch (message.type) {
     case 'event':
       takeEvent(message.data);
@@ -97,10 +93,10 @@ function take(message: StreamMessage): void {
       put('deliveries', message.data.id, message.data);
       break;
     case 'integration':
-      loadIntegrations().catch(() => {});
+      lists.ask('integrations');
       break;
     case 'reset':
-      load().catch(() => setValue('connection', 'lost'));
+      loadAll(lists);
       break;
   }
 }
@@ -128,7 +124,7 @@ function putAlert(alert: Alert): void {
 export async function needService(id: string): Promise<void> {
   if (loadedServices.has(id)) return;
   loadedServices.add(id);
-  const window = await quietly((client) => client.showServiceContext(id));
+  const window = await quietly((client, options) => client.showServiceContext(id, options));
   if (window === undefined) return void loadedServices.delete(id);
   together(() => {
     for (const group of Object.values(window)) {
@@ -149,7 +145,7 @@ export async function needHistory(service: Service): Promise<void> {
     loadedAgents.add(name);
     for (let number = 1, pages = 1; number <= Math.min(pages, HISTORY_PAGES); number += 1) {
       const query = { service: service.name, per_page: 100, page: number } as const;
-      const page = await quietly((client) => client.showAgent(agentId, query));
+      const page = await quietly((client, options) => client.showAgent(agentId, query, options));
       if (page === undefined) break;
       pages = page.total_pages;
       together(() => {
@@ -161,10 +157,6 @@ export async function needHistory(service: Service): Promise<void> {
 
 /** An alert with its candidates and what was posted of it. */
 export async function needAlert(id: string): Promise<void> {
-  try {
-    const alert = await api().showAlert(id);
-    together(() => putAlert(alert));
-  } catch (error) {
-    if (!(error instanceof ForeshockError)) throw error;
-  }
+  const alert = await patiently((client, options) => client.showAlert(id, options));
+  if (alert !== undefined) together(() => putAlert(alert));
 }

@@ -35,6 +35,7 @@ const TICK_MS = 1000;
 
 const CONNECTION: Readonly<Record<string, string>> = {
   connecting: 'Connecting…',
+  busy: 'The server is busy; still loading…',
   live: 'Live',
   lost: 'Connection lost; trying again…',
 };

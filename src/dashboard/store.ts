@@ -15,7 +15,7 @@ import type {
   ServiceEvent,
 } from './model.ts';
 
-interface Rows {
+export interface Rows {
   readonly services: Service;
   readonly agents: Agent;
   readonly events: ServiceEvent;

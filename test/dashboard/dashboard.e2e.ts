@@ -277,6 +277,32 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     expect(frames.at(-1)).toBeLessThan(400);
   }, 60_000);
 
+  it('a server that sheds lists and windows is asked until they come, and nothing is said to be missing', async () => {
+    const other = await newTenant('shed');
+    await sendEvent(server, other.ingest, { service_name: 'shed-api' });
+    const page = await open();
+    let isBusy = true;
+    const shed = new Map<string, number>();
+    await page.route(/\/v1\/(?!stream)/, (route) => {
+      const path = new URL(route.request().url()).pathname.replace(/[0-9a-f-]{36}/, 'id');
+      const before = shed.get(path) ?? 0;
+      if (!isBusy && (before > 2 || !path.endsWith('/context'))) return route.continue();
+      shed.set(path, before + 1);
+      return route.fulfill({ status: 503, headers: { 'Retry-After': '0' }, body: 'busy' });
+    });
+    await enter(page, server.process.url, other.readOnly);
+    await page.getByText('The server is busy; still loading').waitFor();
+    const lists = ['/v1/agents', '/v1/alerts', '/v1/integrations', '/v1/services'];
+    // More often than a single call is tried.
+    const isAskedOn = () => lists.every((path) => (shed.get(path) ?? 0) > 2);
+    await expect.poll(isAskedOn, { timeout: 20_000 }).toBe(true);
+    expect(await page.getByText('No service has sent anything yet').isVisible()).toBe(false);
+    isBusy = false;
+    await page.getByText('Live', { exact: true }).waitFor({ timeout: 20_000 });
+    await page.getByRole('link', { name: /shed-api.*deploy/ }).waitFor({ timeout: 20_000 });
+    expect(shed.get('/v1/services/id/context')).toBe(3);
+  }, 60_000);
+
   it('where there is nothing yet, it says what to do', async () => {
     const other = await server.newTenant('empty');
     const page = await open();

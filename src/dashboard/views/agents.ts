@@ -33,7 +33,7 @@ export function agentsView(root: HTMLElement): View {
   root.append(h('div', { class: 'bar' }, h('h1', {}, 'Agents'), summary), list, more, empty);
 
   async function load(agent: Agent): Promise<void> {
-    const page = await quietly((client) => client.showAgent(agent.id, { per_page: 100 }));
+    const page = await quietly((client, options) => client.showAgent(agent.id, { per_page: 100 }, options));
     times.set(
       agent.id,
       (page?.events ?? []).map(({ received_at }) => Date.parse(received_at)),
