@@ -166,6 +166,35 @@ describe('an alert of Alertmanager', () => {
     expect(entities).toEqual(['checkout-api-7d4f9c-2xk8p', 'app', 'node-1', 'orders', 'carts', 'i:1']);
   });
 
+  it.each([
+    ...['pod', 'container', 'deployment', 'statefulset', 'daemonset', 'replicaset', 'cronjob', 'workload'],
+    ...['instance', 'host', 'hostname', 'node', 'nodename', 'device', 'mountpoint', 'volume'],
+    ...['persistentvolumeclaim', 'database', 'datname', 'table', 'relname', 'index', 'queue', 'topic'],
+    ...['consumergroup', 'upstream', 'application', 'flag'],
+    ...['exported_pod', 'kubernetes_pod_name', 'pod_name'],
+  ])('names a resource by the label %s', (label) => {
+    expect(signalOf({ labels: { [label]: 'x' } }, { commonLabels: null }).entities).toEqual(['x']);
+  });
+
+  it.each(['namespace', 'job', 'severity', 'name', 'my_exported_pod', 'pod_names'])(
+    'names no resource by the label %s',
+    (label) => {
+      expect(signalOf({ labels: { [label]: 'x' } }, { commonLabels: null }).entities).toEqual([]);
+    },
+  );
+
+  it('is as severe as it says, else as its group says', () => {
+    const severity = (labels: Json, commonLabels: Json) => signalOf({ labels }, { commonLabels }).severity;
+    expect(severity({ severity: 'warning' }, { severity: 'critical' })).toBe('warning');
+    expect(severity({ pod: 'x' }, { severity: 'critical' })).toBe('critical');
+    expect(severity({ pod: 'x' }, {})).toBeNull();
+  });
+
+  it('links to a dashboard, where there is neither a rule nor a panel', () => {
+    const links = { generatorURL: '', dashboardURL: 'https://grafana.example/d/1' };
+    expect(signalOf(links).url).toBe('https://grafana.example/d/1');
+  });
+
   it('links to its rule, and to its Alertmanager where that is no link', () => {
     expect(signalOf({ generatorURL: 'javascript:alert(1)' }).url).toBe('http://alertmanager.example:9093/');
     expect(signalOf({ generatorURL: null }, { externalURL: 'x' }).url).toBeNull();

@@ -10,6 +10,7 @@ it.each<Partial<Told>>([
   { oldValue: '9a8b77c1', newValue: LONG },
   { oldValue: LONG, newValue: '9A8B77C1' },
   { oldValue: '9a8b77c1', sha: LONG },
+  { oldValue: 'v1', sha: 'v1' },
   { oldValue: '9a8b77c1', newValue: 'Synced', sha: '9a8b77c1' },
   { eventType: 'flag_change', oldValue: 'on', newValue: 'on' },
 ])('a change changed nothing: %j', (told) => {
@@ -21,6 +22,11 @@ it.each<Partial<Told>>([
   { newValue: '9a8b77c1', sha: '9a8b77c1' },
   { oldValue: 'v1', newValue: 'v2', sha: '9a8b77c1' },
   { oldValue: 'v1', newValue: 'v11' },
+  { oldValue: 'v1', sha: 'v11' },
+  { oldValue: 'v1', newValue: 'of 9a8b77c1' },
+  // Hexadecimal digits in a name make it no revision.
+  { oldValue: 'app-9a8b77c1', newValue: 'app-9a8b77c1-canary' },
+  { oldValue: '9a8b77c1-rc', newValue: '9a8b77c1-rc2' },
   { oldValue: '1f2e9a40', newValue: '9a8b77c1', sha: '9a8b77c1' },
   // The sha is what was there before; what is new stands in the value.
   { oldValue: '1f2e9a40', newValue: '9a8b77c1', sha: '1f2e9a40' },
@@ -38,8 +44,16 @@ it.each<Partial<Told>>([
   { newValue: 'Scaled down replica set app-6b9f8d to 0' },
   { oldValue: 'replicas=3', newValue: 'replicas: 5' },
   { oldValue: '3', newValue: '0' },
+  { oldValue: 'replicas = 12', newValue: '100  replicas' },
   { oldValue: '0', newValue: '3', actor: 'keda-operator' },
   { actor: 'system:serviceaccount:kube-system:horizontal-pod-autoscaler' },
+  ...[
+    'horizontalpodautoscaler',
+    'vertical-pod-autoscaler',
+    'cluster-autoscaler',
+    'VerticalPodAutoscaler',
+  ].map((actor) => ({ actor })),
+  ...['clusterautoscaler', 'autoscaler', 'autoscaling', 'hpa', 'vpa'].map((actor) => ({ actor })),
   { eventType: 'restart', actor: 'karpenter' },
 ])('an autoscaler did it: %j', (told) => {
   expect(noise(told)).toBe('autoscaling');
@@ -50,6 +64,8 @@ it.each<Partial<Told>>([
   { oldValue: '3', newValue: '5', sha: '9a8b77c1' },
   { oldValue: '3', newValue: 'v5' },
   { newValue: '5' },
+  { oldValue: '3' },
+  { eventType: 'restart', oldValue: '3', newValue: '5' },
   { newValue: 'Scaled up replica set app-6b9f8d from 0 to 1' },
   { eventType: 'saturation', actor: 'karpenter', oldValue: '3', newValue: '5' },
   { eventType: 'flag_change', actor: 'hpa', oldValue: '3', newValue: '5' },

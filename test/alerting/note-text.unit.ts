@@ -102,6 +102,9 @@ describe('a line of a note', () => {
     [{}, 'deploy app'],
     [{ newValue: 'v42' }, 'deploy app → v42'],
     [{ oldValue: 'v41' }, 'deploy app (was v41)'],
+    // Digits of a revision in a longer text are left as they are.
+    [{ newValue: 'v-8a1cb4a02d35' }, 'deploy app → v-8a1cb4a02d35'],
+    [{ newValue: '8a1cb4a02d35-rc' }, 'deploy app → 8a1cb4a02d35-rc'],
     [{ sha: '8a1cb4a02d3538e54907c827352f66f20c3d7b0d' }, 'deploy app → 8a1cb4a0'],
     [{ oldValue: 'v41', sha: '8a1cb4a' }, 'deploy app v41 → 8a1cb4a'],
     [{ newValue: 'v42', sha: '8a1cb4a', actor: 'anna' }, 'deploy app → v42 by anna'],
@@ -115,7 +118,9 @@ describe('a line of a note', () => {
     [-0.5, '10:15 (<1 min after)'],
     [-1, '10:16 (1 min after)'],
     [119, '08:16 (119 min before)'],
+    [120, '08:15 (2 h before)'],
     [180, '07:15 (3 h before)'],
+    [2880, '10:15 (2 days before)'],
     [4320, '10:15 (3 days before)'],
   ])('tells %d minutes as %s', (minutesBefore, expected) => {
     expect(line({ ...deploy, minutesBefore })).toBe(`1. ${expected} deploy app`);

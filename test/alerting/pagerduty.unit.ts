@@ -50,7 +50,17 @@ describe('an incident that was triggered', () => {
   it('is as severe as its priority, where the account gives one', () => {
     expect(signalOf({ data: { priority: { summary: 'P1', name: 'P1' } } }).severity).toBe('P1');
     expect(signalOf({ data: { priority: { name: 'SEV-2' } } }).severity).toBe('SEV-2');
+    expect(signalOf({ data: { priority: { summary: 'P1', name: 'SEV-2' } } }).severity).toBe('P1');
     expect(signalOf({ data: { priority: 'P1', urgency: 'low' } }).severity).toBe('low');
+  });
+
+  it('names its service by what PagerDuty calls it, then by its id', () => {
+    const service = { id: 'PSVC0001', name: 'Checkout', summary: 'checkout-api' };
+    expect(signalOf({ data: { service } }).serviceHints).toEqual([
+      { source: 'service.summary', name: 'checkout-api' },
+      { source: 'service.name', name: 'Checkout' },
+      { source: 'service.id', name: 'PSVC0001' },
+    ]);
   });
 
   it.each([
@@ -71,6 +81,7 @@ describe('an incident that was triggered', () => {
     ['2026-08-22T10:15:03.123456789Z', Date.parse('2026-08-22T10:15:03.123Z')],
     ['0001-01-01T00:00:00Z', null],
     ['1999-12-31T23:59:59Z', null],
+    ['2000-01-01T00:00:00Z', Date.parse('2000-01-01T00:00:00Z')],
     ['2100-01-01T00:00:00Z', null],
     ['2026-02-30T00:00:00Z', null],
     ['2026-08-22 10:15:03', null],
@@ -163,6 +174,11 @@ describe('any other event of PagerDuty', () => {
     expect(signalsIn('pagerduty', changed({ event: { event_type } }))).toEqual([]);
   });
 
+  it('is an alert where it does not say of what kind its data is', () => {
+    for (const type of [undefined, null, 'incident'])
+      expect(signalOf({ data: { type } }).key).toBe('Q1EXAMPLE0INC0');
+  });
+
   it('is no alert where its data is of another kind, whose id is not the incident’s', () => {
     expect(signalsIn('pagerduty', changed({ data: { type: 'incident_note' } }))).toEqual([]);
   });
@@ -171,6 +187,11 @@ describe('any other event of PagerDuty', () => {
 describe('a delivery of PagerDuty', () => {
   it('is known by X-Webhook-Id, the same on every retry', () => {
     expect(deduplicationKeyOf('pagerduty', { webhookId: 'w1' }, incident())).toBe('w1');
+  });
+
+  it('is known by as much of it as can be kept', () => {
+    const webhookId = 'x'.repeat(256);
+    expect(deduplicationKeyOf('pagerduty', { webhookId }, incident())).toBe(webhookId);
   });
 
   it('is known by its event where the header is missing or too long to keep', () => {

@@ -11,6 +11,7 @@ describe('an entity', () => {
   it.each([
     ['pod-a', 'pod-a'],
     ['Pod-A', 'pod-a'],
+    [' pod-a ', 'pod-a'],
     ['10.2.0.49:8080', '10.2.0.49'],
     ['10.2.0.49', '10.2.0.49:8080'],
     ['10.2.0.49:8080', '10.2.0.49:9090'],
@@ -30,6 +31,8 @@ describe('an entity', () => {
     [POD, 'worker-7d4f9c88b5-9zz1q'],
     ['orders-db-0', 'orders-db-1'],
     ['checkout-worker', 'checkout'],
+    ['orders-db-0-backup', 'orders-db'],
+    ['10.2.0.49:8080/metrics', '10.2.0.49'],
     // What is called like the service says no more than the service.
     ['checkout-api', 'checkout-api'],
     ['checkout-api-7d4f9c88b5-2xk8p', 'checkout-api'],
@@ -46,6 +49,7 @@ describe('an entity', () => {
     ['pod-a', 'pod-ab is down', false],
     ['pod-a', 'my-pod-a is down', false],
     ['pod', 'the pod is down', false],
+    ['disk', 'the disk is full', true],
     ['', 'the pod is down', false],
     ['checkout-api', 'checkout-api: 5xx', false],
   ])('%s is in the title "%s": %s', (entity, title, expected) => {

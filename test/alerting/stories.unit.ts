@@ -148,6 +148,10 @@ describe('a database that is out of connections', () => {
       'could not connect to "orders-db": timeout',
       'dial tcp: lookup orders-db.payments.svc.cluster.local: no such host',
       '[orders-db]',
+      '  orders-db  ',
+      'lost: orders-db...',
+      'lost ...orders-db:5432/orders',
+      'https://user@orders-db/a/b?c',
     ]) {
       expect([entity, told([{ ...circuit, entity }, saturation])[0]]).toEqual([entity, 'saturation']);
       const inNewValue = { ...circuit, entity: 'pool', newValue: entity };
@@ -159,6 +163,8 @@ describe('a database that is out of connections', () => {
     for (const entity of [
       'orders',
       'orders-db-2',
+      'x/orders-db:5432x',
+      'orders-db.payments.svcs',
       'my-orders-db',
       'orders-db.example.com',
       'orders-dbs:5432',
@@ -416,11 +422,35 @@ describe('a hundred things at once', () => {
 
   it('and two thousand more do not hide a deploy', () => {
     const pods = Array.from({ length: 3000 }, (_, index) => {
-      const [entity, minutesBefore] = [`pod-${index}`, 10 + index / 600];
+      // The later they happened, the later they stand, in whichever order they are looked at.
+      const [entity, minutesBefore] = [`pod-${9999 - index}`, 10 + index / 600];
       return happened({ id: entity, eventType: 'restart', entity, minutesBefore });
     });
-    const ranked = causesOf([...pods, happened({ id: 'deploy', eventType: 'deploy', minutesBefore: 20 })]);
-    expect(ranked.slice(0, 3).map(({ event }) => event.id)).toEqual(['deploy', 'pod-0', 'pod-1']);
+    const deploy = happened({ id: 'the deploy', eventType: 'deploy', minutesBefore: 20 });
+    const ranked = causesOf([...pods.toReversed(), deploy]);
+    expect(ranked.slice(0, 3).map(({ event }) => event.id)).toEqual(['the deploy', 'pod-9999', 'pod-9998']);
+  });
+
+  it('are weighed up to the two thousandth: the nearest to the start, then by id', () => {
+    const restarts = Array.from({ length: 3000 }, (_, index) =>
+      happened({
+        id: `restart ${10_000 + index}`,
+        eventType: 'restart',
+        minutesBefore: index < 1999 ? 5 : 9,
+      }),
+    );
+    for (const events of [restarts, restarts.toReversed()]) {
+      const [candidate] = causesOf(events);
+      expect(candidate).toMatchObject({ occurrences: 2000, event: { id: 'restart 11999' } });
+    }
+  });
+
+  it('that are as likely stand in the order of their ids', () => {
+    const story = ['a', 'b', 'c'].map(
+      (id) => ({ id, eventType: 'restart', entity: id, minutesBefore: 5 }) as const,
+    );
+    expect(told(story)).toEqual(['a', 'b', 'c']);
+    expect(told(story.toReversed())).toEqual(['a', 'b', 'c']);
   });
 
   it('that fail at once lead to the sixteen surest dependencies, and no further', () => {
@@ -433,5 +463,21 @@ describe('a hundred things at once', () => {
     );
     const reached = causesOf([...failures, ...deploys]).filter(({ event }) => event.eventType === 'deploy');
     expect(reached.map(({ event }) => event.serviceName)).toEqual(names.slice(24).toReversed());
+  });
+
+  it('that fail as surely lead to the first sixteen dependencies by name, in whatever order they failed', () => {
+    const names = Array.from({ length: 40 }, (_, index) => `service-${index + 10}`);
+    const deploys = names.map((serviceName) =>
+      happened({ serviceName, eventType: 'deploy', minutesBefore: 1 }),
+    );
+    for (const order of [names, names.toReversed()]) {
+      const failures = order.map((entity) =>
+        happened({ eventType: 'circuit_open', entity, minutesBefore: 50 }),
+      );
+      const reached = causesOf([...failures, ...deploys]).flatMap(({ event }) =>
+        event.eventType === 'deploy' ? [event.serviceName] : [],
+      );
+      expect(reached.toSorted()).toEqual(names.slice(0, 16));
+    }
   });
 });
