@@ -15,11 +15,11 @@ interface Folder {
 }
 
 const FOLDERS: Readonly<Record<string, Folder>> = {
-  timers: { tests: ['timers/*'], propertyMs: 300, atLeast: 0 },
-  domain: { tests: ['domain/*'], propertyMs: 300, atLeast: 0 },
-  windows: { tests: ['windows/*', 'model/{history,live-events}*'], propertyMs: 300, atLeast: 0 },
+  timers: { tests: ['timers/*'], propertyMs: 1000, atLeast: 0 },
+  domain: { tests: ['domain/*'], propertyMs: 1000, atLeast: 0 },
+  windows: { tests: ['windows/*', 'model/{history,live-events}*'], propertyMs: 1500, atLeast: 0 },
   alerting: { tests: ['alerting/*'], propertyMs: 10_000, atLeast: 0 },
-  log: { tests: ['log/*', 'checkpoint/{checkpoint,old-data}*'], propertyMs: 300, atLeast: 0 },
+  log: { tests: ['log/*', 'checkpoint/{checkpoint,old-data}*'], propertyMs: 2500, atLeast: 0 },
 };
 
 const { values, positionals } = parseArgs({
@@ -28,6 +28,8 @@ const { values, positionals } = parseArgs({
     concurrency: { type: 'string', default: '2' },
     /** Files of the folder, for a closer look: a pattern from the root. */
     mutate: { type: 'string', short: 'm' },
+    /** What was found before is found anew: else, only what other tests or another source could change. */
+    anew: { type: 'boolean', default: false },
   },
 });
 
@@ -47,6 +49,7 @@ async function mutate(name: string): Promise<void> {
     plugins: ['@stryker-mutator/vitest-runner'],
     coverageAnalysis: 'perTest',
     incremental: true,
+    force: values.anew,
     incrementalFile: `coverage/mutation/${name}.json`,
     reporters: ['html', 'progress-append-only'],
     htmlReporter: { fileName: `coverage/mutation/${name}.html` },
