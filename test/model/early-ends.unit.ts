@@ -30,8 +30,8 @@ async function tell(
   await engine.submit({ type: 'process-delivery', ...common, changes: [change] });
 }
 
-const fired: AlertChange = {
-  type: 'fired',
+const fired = {
+  type: 'fired' as const,
   alertId: alertId('a'),
   key: 'P1',
   startedAtMs: ENDED_MS - 1,
@@ -40,9 +40,9 @@ const fired: AlertChange = {
   url: null,
   serviceHints: [],
   entities: [],
-  match: { type: 'unmatched', reason: 'it names no service' },
+  match: { type: 'unmatched' as const, reason: 'it names no service' },
   candidates: [],
-};
+} satisfies AlertChange;
 
 it.each(['the log', 'a checkpoint'])('from %s', async (from) => {
   const engine = await openTestEngine(directory, SETTINGS);
@@ -51,7 +51,8 @@ it.each(['the log', 'a checkpoint'])('from %s', async (from) => {
     ...{ type: 'create-integration', tenantId, integrationId: INTEGRATION },
     ...{ integrationType: 'pagerduty', direction: 'inbound', token: 'token' },
   });
-  await tell(engine, tenantId, 'first', { type: 'resolved', key: 'P1', endedAtMs: ENDED_MS });
+  const { alertId: id } = fired;
+  await tell(engine, tenantId, 'first', { type: 'resolved', key: 'P1', endedAtMs: ENDED_MS, alertId: id });
   for (let n = 0; n < 60; n += 1) {
     await engine.submit({
       type: 'record-events',
