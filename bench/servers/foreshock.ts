@@ -26,6 +26,9 @@ const KEYS_AT_ONCE = 10_000;
 
 const run = promisify(execFile);
 
+/** For servers that are filled as fast as they take it, which is an overload, and to be taken all the same. */
+export const UNSHED = ['--shed-after-ms', '0'] as const;
+
 export async function startForeshock(flags: readonly string[] = []): Promise<Foreshock> {
   const directory = temporaryDirectory();
   const args = ['--import', PROBE, MAIN, 'serve', '--port', '0', '--data-dir', directory, ...flags];

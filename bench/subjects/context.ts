@@ -3,7 +3,7 @@ import { LoadClient } from '../load/client.ts';
 import type { Load } from '../load/load.ts';
 import { WRK_MISSING } from '../load/wrk.ts';
 import { startBare } from '../peers/bare.ts';
-import { type Foreshock, startForeshock } from '../servers/foreshock.ts';
+import { type Foreshock, startForeshock, UNSHED } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
 import { SECONDS, wrkDuel } from './against.ts';
 import { fillerOf } from './filled.ts';
@@ -15,7 +15,7 @@ const CONNECTIONS = 64;
 
 export async function context(scope: Scope): Promise<Findings> {
   if (WRK_MISSING !== undefined) return { rows: [], skipped: [WRK_MISSING] };
-  const ours = scope.add(await startForeshock());
+  const ours = scope.add(await startForeshock(UNSHED));
   const client = scope.add(new LoadClient());
   const fill = await fillerOf(client, ours, { keys: [ours.ingestKey], services: SERVICES });
   await fill(SERVICES * LIVE_EVENTS, { type: 'ttl', seconds: 3600 });

@@ -2,7 +2,7 @@
 import { LoadClient } from '../load/client.ts';
 import type { RateOptions } from '../load/constant-rate.ts';
 import { whenQuiet } from '../measure/quiet.ts';
-import { startForeshock } from '../servers/foreshock.ts';
+import { startForeshock, UNSHED } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
 import { agentsOf, fillerOf } from './filled.ts';
 import { stallRow } from './stall-row.ts';
@@ -18,7 +18,7 @@ const WATCHED_SECONDS = 6;
 const FILL_MS = 35_000;
 
 export async function expiry(scope: Scope): Promise<Findings> {
-  const server = scope.add(await startForeshock());
+  const server = scope.add(await startForeshock(UNSHED));
   const client = scope.add(new LoadClient());
   const of = { keys: await agentsOf(client, server, AGENTS), services: SERVICES };
   const rate: RateOptions = {

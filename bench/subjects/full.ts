@@ -7,7 +7,7 @@ import { residentMemory } from '../measure/process-usage.ts';
 import { whenQuiet } from '../measure/quiet.ts';
 import type { LinePlot } from '../report/plot.ts';
 import type { RatioRow, Row } from '../report/row.ts';
-import { type Foreshock, startForeshock } from '../servers/foreshock.ts';
+import { type Foreshock, startForeshock, UNSHED } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
 import { agentsOf, fillerOf } from './filled.ts';
 
@@ -27,8 +27,8 @@ const ROUND_SECONDS = 4;
 const ROUNDS = 5;
 
 export async function full(scope: Scope): Promise<Findings> {
-  const server = scope.add(await startForeshock());
-  const empty = scope.add(await startForeshock());
+  const server = scope.add(await startForeshock(UNSHED));
+  const empty = scope.add(await startForeshock(UNSHED));
   const client = scope.add(new LoadClient());
   const of = {
     full: { keys: await agentsOf(client, server, AGENTS), services: SERVICES },

@@ -4,7 +4,7 @@ import type { RateOptions } from '../load/constant-rate.ts';
 import type { Traffic } from '../load/traffic.ts';
 import { whenQuiet } from '../measure/quiet.ts';
 import type { Row } from '../report/row.ts';
-import { type Foreshock, startForeshock } from '../servers/foreshock.ts';
+import { type Foreshock, startForeshock, UNSHED } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
 import { agentsOf } from './filled.ts';
 import { stallRow } from './stall-row.ts';
@@ -17,7 +17,7 @@ const LISTINGS = 10;
 const EVENTS_EACH = 10;
 
 export async function lists(scope: Scope): Promise<Findings> {
-  const server = scope.add(await startForeshock());
+  const server = scope.add(await startForeshock(UNSHED));
   const client = scope.add(new LoadClient());
   const traffic: Traffic = {
     keys: await agentsOf(client, server, COUNT),

@@ -4,7 +4,7 @@ import type { Life, Traffic } from '../load/traffic.ts';
 import { duel } from '../measure/duel.ts';
 import { whenQuiet } from '../measure/quiet.ts';
 import type { Row } from '../report/row.ts';
-import { startForeshock } from '../servers/foreshock.ts';
+import { startForeshock, UNSHED } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
 import { ROUNDS, SECONDS } from './against.ts';
 import { agentsOf } from './filled.ts';
@@ -14,7 +14,7 @@ const MANY_SERVICES = 100_000;
 const MANY_AGENTS = 50_000;
 /** Few live events in every case, and no window at its bound: services and agents alone are to differ. */
 const LIFE: Life = { type: 'ttl', seconds: 2 };
-const UNBOUNDED = ['--window-max-events', '10000000', '--window-max-bytes', String(1024 ** 3)];
+const UNBOUNDED = [...UNSHED, '--window-max-events', '10000000', '--window-max-bytes', String(1024 ** 3)];
 
 export async function scale(scope: Scope): Promise<Findings> {
   const client = scope.add(new LoadClient());
