@@ -51,6 +51,66 @@ describe('the first event of a record', () => {
   });
 });
 
+describe('what a history tells', () => {
+  it('is what is within retention, also where nothing has let go of the rest before', () => {
+    record(1000, 2);
+    record(2000, 1, START_MS + 1);
+    const positions = [...history.entries(START_MS + RETENTION_MS)].map(({ position }) => position);
+    expect(positions).toEqual([2000]);
+  });
+
+  it('is the newest of a service that had been received by then, as many as are asked for', () => {
+    for (let n = 0; n < 60; n += 1) record(n, 1, START_MS + n);
+    const newest = (untilMs: number, limit: number, service = 'checkout-api') =>
+      history
+        .newestUntil({ service, untilMs, wanted: (type) => type === 'deploy', limit })
+        .map(({ position }) => position);
+    expect(newest(START_MS + 10, 3)).toEqual([10, 9, 8]);
+    expect(newest(START_MS + 100, 2)).toEqual([59, 58]);
+    expect(newest(START_MS + 2, 100)).toEqual([2, 1, 0]);
+    expect(newest(START_MS - 1, 100)).toEqual([]);
+    expect(newest(START_MS + 100, 100, 'another')).toEqual([]);
+  });
+});
+
+describe('a block of a history', () => {
+  const first = {
+    receivedAtMs: START_MS,
+    eventNumber: 1,
+    position: 1,
+    index: 0,
+    service: 0,
+    vendor: 0,
+    type: 0,
+  };
+  const FAR = 2 ** 32;
+
+  it.each([
+    ['time', { receivedAtMs: START_MS + FAR }],
+    ['number', { eventNumber: 1 + FAR }],
+    ['position', { position: 1 + FAR }],
+  ])('takes no entry whose %s is too far from its first', (_, far) => {
+    const blocks = new HistoryBlocks();
+    const block = blocks.open(first, 0);
+    expect(blocks.append(block, first)).toBe(true);
+    expect(blocks.append(block, { ...first, ...far })).toBe(false);
+    const entry = { ...first, receivedAtMs: START_MS + FAR - 1, eventNumber: FAR, position: FAR };
+    expect(blocks.append(block, entry)).toBe(true);
+    expect(blocks.entry(block, 1)).toEqual(entry);
+  });
+
+  it('takes as many vendors as fit beside the type', () => {
+    const blocks = new HistoryBlocks();
+    const block = blocks.open(first, 0);
+    const last = { ...first, vendor: 2 ** 28 - 1, type: 5 };
+    expect(blocks.append(block, last)).toBe(true);
+    expect(blocks.entry(block, 0)).toEqual(last);
+    expect(() => blocks.append(block, { ...first, vendor: 2 ** 28 })).toThrow(
+      'more vendors than an agent can have',
+    );
+  });
+});
+
 describe('trimming', () => {
   it('goes as far as it is told, and says whether it is done', () => {
     record(1000, 10);

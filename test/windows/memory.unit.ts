@@ -1,0 +1,100 @@
+/** What has passed takes no memory: a server runs for months, and what it holds is what is live. */
+import { describe, expect, it } from 'vitest';
+import type { Chunk } from '../../src/windows/arena.ts';
+import { AgentHistory } from '../../src/windows/history.ts';
+import { HistoryBlocks } from '../../src/windows/history-blocks.ts';
+import { LiveEvents, type Window } from '../../src/windows/live-events.ts';
+
+const START_MS = 1_760_000_000_000;
+const MIB = 2 ** 20;
+
+/** By how much the memory beside the heap has grown when that was done. */
+function grownBy(act: () => void): number {
+  const before = process.memoryUsage().arrayBuffers;
+  act();
+  return process.memoryUsage().arrayBuffers - before;
+}
+
+/** Windows over timers that fire when they are told to. */
+class Timed {
+  readonly watched = new Map<Chunk, number>();
+  /** The highest number that a chunk ever had. */
+  highestNumber = 0;
+  readonly live: LiveEvents<Chunk>;
+
+  constructor(maxEvents: number) {
+    const schedule = (atMs: number, chunk: Chunk): Chunk => {
+      this.highestNumber = Math.max(this.highestNumber, chunk.number);
+      this.watched.set(chunk, atMs);
+      return chunk;
+    };
+    const cancel = (chunk: Chunk): void => expect(this.watched.delete(chunk)).toBe(true);
+    this.live = new LiveEvents({ schedule, cancel }, { maxEvents, maxBytes: 64 * MIB });
+  }
+
+  insert(window: Window, receivedAtMs: number, details: Buffer): void {
+    const times = { ttlSeconds: 60, timestampMs: receivedAtMs, receivedAtMs };
+    const place = { detailsStart: 0, detailsEnd: details.length };
+    this.live.insert(window, { type: 0, confidence: 1, details, ...times, ...place });
+  }
+
+  turn(nowMs: number): void {
+    for (const [chunk, atMs] of [...this.watched]) {
+      if (atMs > nowMs) continue;
+      this.watched.delete(chunk);
+      this.live.reclaim(chunk, nowMs);
+    }
+    this.live.sweep(nowMs, Number.POSITIVE_INFINITY);
+  }
+}
+
+describe('events that have expired', () => {
+  it('leave nothing behind, however many have been', () => {
+    const timed = new Timed(100_000);
+    const window = timed.live.newWindow();
+    const details = Buffer.alloc(20);
+    const grown = grownBy(() => {
+      for (let minute = 0; minute < 100; minute += 1) {
+        for (let n = 0; n < 3000; n += 1) timed.insert(window, START_MS + minute * 60_000, details);
+        timed.turn(START_MS + (minute + 1) * 60_000);
+        expect(timed.live.held).toBe(0);
+      }
+    });
+    expect(timed.live.chunkCount).toBe(0);
+    // All of them together had been 12 MiB, and 5 MiB of lists.
+    expect(grown).toBeLessThan(4 * MIB);
+    expect(timed.highestNumber).toBeLessThan(10);
+  });
+});
+
+describe('events that had to leave before', () => {
+  it('give back what they filled alone, before anything expires', () => {
+    const timed = new Timed(2);
+    const window = timed.live.newWindow();
+    const details = Buffer.alloc(40_000);
+    const grown = grownBy(() => {
+      for (let n = 0; n < 500; n += 1) timed.insert(window, START_MS + n, details);
+    });
+    expect(timed.live.held).toBe(2);
+    expect(timed.live.chunkCount).toBe(2);
+    expect(timed.watched.size).toBe(2);
+    expect(grown).toBeLessThan(4 * MIB);
+    expect(timed.highestNumber).toBeLessThan(10);
+  });
+});
+
+describe('a history', () => {
+  it('takes as much as what is within retention', () => {
+    const retentionMs = 1000;
+    const history = new AgentHistory(retentionMs, new HistoryBlocks());
+    const names = { service: 'checkout-api', vendor: 'argocd', type: 0, index: 0 };
+    const grown = grownBy(() => {
+      for (let n = 1; n <= 400_000; n += 1) {
+        history.append({ ...names, eventNumber: n, receivedAtMs: START_MS + n, position: n });
+      }
+    });
+    expect(history.countWithin(retentionMs, START_MS + 400_000)).toBe(1000);
+    // All together would be 10 MiB.
+    expect(grown).toBeLessThan(3 * MIB);
+  });
+});
