@@ -25,7 +25,7 @@ const END: SegmentEnd = {
   lastStamp: { sequence: 42, atMs: START_MS },
 };
 const NAME = checkpointFileName(3);
-const FIRST_BLOCK = [1, 3, END.logId, 500, 7, 42, START_MS];
+const FIRST_BLOCK = [2, 3, END.logId, 500, 7, 42, START_MS];
 const packr = new Packr({ useRecords: false });
 
 let directory: LogDirectory;
@@ -80,6 +80,11 @@ describe('a checkpoint', () => {
     expect(written).toEqual(directory.get(NAME));
   });
 
+  it('is read of version 1 too, as releases before have left it', () => {
+    put([1, ...FIRST_BLOCK.slice(1)], rowsOf(5), [2]);
+    expect(read()).toEqual({ end: END, rows: rowsOf(5) });
+  });
+
   it('is durable before it has its name, and its name is durable too', () => {
     const calls: DiskCall['name'][] = [];
     directory.put(`${NAME}.tmp`, Buffer.from('of an attempt that failed'));
@@ -127,7 +132,7 @@ describe('a checkpoint', () => {
     ['it ends before its end', [FIRST_BLOCK]],
     ['it ends before its end', [FIRST_BLOCK, rowsOf(1), [3]]],
     ['it ends before its end', [FIRST_BLOCK, rowsOf(1), [2, 2]]],
-    ['its format is version 2', [[2, ...FIRST_BLOCK.slice(1)], [], [2]]],
+    ['its format is version 3', [[3, ...FIRST_BLOCK.slice(1)], [], [2]]],
     ['a block is no list', ['x', [], [2]]],
     ['a row is no list', [FIRST_BLOCK, ['row'], [2]]],
     ...FIRST_BLOCK.slice(1).map((_, n): [string, readonly unknown[]] => {
