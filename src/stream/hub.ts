@@ -233,6 +233,7 @@ export class StreamHub {
     if (isThere) catchUp.close();
     else this.#catchUps.goOn(catchUp);
     this.#deliveries.fill(readers.map((reader) => ({ feed, reader, pieces, after })));
+    this.#cutOffBlocked(feed);
   }
 
   /** It cannot be given what it missed: it is to load everything anew, and is told what comes from here on. */

@@ -238,6 +238,9 @@ describe.each(['write', 'fsync'])('in %s mode', (durability) => {
     const expected = Array.from({ length: sent }, (_, index) => `s-${index + 1}`);
     expect(await fast.entities(sent)).toEqual(expected);
     expect((await residentMegabytes(pid)) - before).toBeLessThan(400);
+    // At the next heartbeat at the latest.
+    const cutOff = async () => (await scrape(server.http)).value('foreshock_streams_cut_off_total');
+    await expect.poll(cutOff, { timeout: 25_000 }).toBeGreaterThan(0);
     slow.resume();
     await slow.until(({ ended }) => ended);
     const seen = slow.parser.messages.length;
