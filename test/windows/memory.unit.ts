@@ -32,8 +32,8 @@ class Timed {
     this.live = new LiveEvents({ schedule, cancel }, { maxEvents, maxBytes: 64 * MIB });
   }
 
-  insert(window: Window, receivedAtMs: number, details: Buffer): void {
-    const times = { ttlSeconds: 60, timestampMs: receivedAtMs, receivedAtMs };
+  insert(window: Window, receivedAtMs: number, details: Buffer, ttlSeconds = 60): void {
+    const times = { ttlSeconds, timestampMs: receivedAtMs, receivedAtMs };
     const place = { detailsStart: 0, detailsEnd: details.length };
     this.live.insert(window, { type: 0, confidence: 1, details, ...times, ...place });
   }
@@ -79,6 +79,35 @@ describe('events that had to leave before', () => {
     expect(timed.live.chunkCount).toBe(2);
     expect(timed.watched.size).toBe(2);
     expect(grown).toBeLessThan(4 * MIB);
+    expect(timed.highestNumber).toBeLessThan(10);
+  });
+});
+
+describe('a chunk that all events have left while it was still open', () => {
+  const details = Buffer.alloc(20);
+
+  it('is given back when the next of its kind is opened', () => {
+    const timed = new Timed(1);
+    const window = timed.live.newWindow();
+    for (let round = 0; round < 100; round += 1) {
+      timed.insert(window, START_MS + round * 10_000, details, 60);
+      timed.insert(window, START_MS + round * 10_000, details, 6000);
+      expect(timed.live.chunkCount).toBeLessThan(5);
+    }
+    expect(timed.watched.size).toBe(timed.live.chunkCount);
+    expect(timed.highestNumber).toBeLessThan(10);
+  });
+
+  it('is given back when its time has come, and its number with it', () => {
+    const timed = new Timed(1);
+    const window = timed.live.newWindow();
+    for (let round = 0; round < 100; round += 1) {
+      const nowMs = START_MS + round * 200_000;
+      timed.insert(window, nowMs, details, 60);
+      timed.insert(window, nowMs, details, 100);
+      timed.turn(nowMs + 150_000);
+      expect(timed.live.chunkCount).toBe(0);
+    }
     expect(timed.highestNumber).toBeLessThan(10);
   });
 });
