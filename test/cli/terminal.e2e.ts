@@ -19,7 +19,8 @@ describe('a table', () => {
     removeDirectory(directory);
   });
 
-  const { FORCE_COLOR: _, NO_COLOR: __, ...plain } = process.env;
+  // Node asks these of the environment before it colours anything; `CI` alone turns colours off.
+  const { FORCE_COLOR: _, NO_COLOR: __, NODE_DISABLE_COLORS: ___, CI: ____, ...plain } = process.env;
   const list = () => foreshock('keys', 'list');
   /** What a command prints; empty where it takes longer than anybody would wait. */
   const foreshock = (...command: readonly string[]) =>
