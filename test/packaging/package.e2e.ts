@@ -65,6 +65,9 @@ const reachable = await run(
 const problem = reachable?.code === 0 ? undefined : 'npm cannot reach a registry';
 if (problem !== undefined) process.stderr.write(`the package is not installed: ${problem}\n`);
 
+// What npm has kept is as good as what it would fetch again, and a connection that hangs would be waited for five minutes.
+const INSTALL = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--fetch-timeout=20000'];
+
 const PROGRAM = `
 import { ForeshockClient, ForeshockError, type EventBody, type StreamMessage } from 'foreshock/client';
 
@@ -142,11 +145,7 @@ describe.skipIf(problem !== undefined)('the package', () => {
   });
 
   it('installs for a machine, serves a page and a client of its own, and leaves only data', async () => {
-    await succeed(
-      'npm',
-      ['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', tarball],
-      directory,
-    );
+    await succeed('npm', [...INSTALL, '--global', '--prefix', prefix, tarball], directory);
     const program = join(prefix, 'bin/foreshock');
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     expect((await succeed(program, ['--version'], directory)).trim()).toBe(version);
@@ -168,7 +167,7 @@ describe.skipIf(problem !== undefined)('the package', () => {
         writeFileSync(join(project, `example-${line}.ts`), text);
         return `example-${line}.ts`;
       });
-      await succeed('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', tarball], project);
+      await succeed('npm', [...INSTALL, '--ignore-scripts', tarball], project);
       const strict = [
         '--strict',
         '--exactOptionalPropertyTypes',
