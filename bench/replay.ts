@@ -7,6 +7,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCheckpoint } from '../src/commands/checkpointer.ts';
 import { load, logDirectory } from '../src/commands/load.ts';
+import { DEFAULTS } from '../src/config.ts';
 import type { Command } from '../src/domain/command.ts';
 import { agentIdOf, keyId, tenantId } from '../src/domain/ids.ts';
 import { readEvent } from '../src/http/schemas.ts';
@@ -83,7 +84,8 @@ async function seal(): Promise<number> {
 function openLog(segmentBytes: number): ReturnType<typeof CommandLog.open> {
   const directory = logDirectory(dataDirectory);
   const newLogId = '00'.repeat(16);
-  return CommandLog.open({ disk: nodeDisk, directory, segmentBytes, writes: 'each', newLogId }, () => {});
+  const writing = { writes: 'each', roomBytes: DEFAULTS.logRoomBytes } as const;
+  return CommandLog.open({ disk: nodeDisk, directory, segmentBytes, newLogId, ...writing }, () => {});
 }
 
 async function best<T>(measure: () => Promise<T>): Promise<{ readonly seconds: number; readonly result: T }> {

@@ -56,6 +56,8 @@ export interface Settings extends TenantCaps, RateLimits {
   readonly maxStreamsTenant: number;
   /** A log segment that has grown past this is sealed and the next begun. */
   readonly segmentBytes: number;
+  /** In `write` durability: how much longer its file is made at a time, ahead of what is written; 0: never. */
+  readonly logRoomBytes: number;
   /** A checkpoint is made when this many segments have been sealed since the last. */
   readonly checkpointSegments: number;
 }
@@ -93,6 +95,7 @@ export const DEFAULTS = {
   maxStreams: 5000,
   maxStreamsTenant: 1000,
   segmentBytes: 64 * 1024 * 1024,
+  logRoomBytes: 1024 * 1024,
   checkpointSegments: 4,
 } as const satisfies Settings;
 

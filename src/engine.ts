@@ -102,14 +102,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     windowMaxBytes: settings.windowMaxBytes,
   };
   const snapshots: Snapshots = new Snapshots((tenantId, table, id) => describe(state, tenantId, table, id));
-  const { dataDirectory, segmentBytes } = settings;
+  const { dataDirectory, segmentBytes, logRoomBytes: roomBytes } = settings;
   const writes = settings.durability === 'write' ? 'each' : 'grouped';
   const newLogId = Buffer.from(entropy.bytes(LOG_ID_BYTES)).toString('hex');
   const pause = () => new Promise<void>((resolve) => scheduler.soon(resolve));
   const startedMs = clock.monotonic();
   const { state, read, passedOver } = await load(
     { disk, dataDirectory, limits, changes: snapshots, pause, onProgress: options.onProgress ?? (() => {}) },
-    (replayOptions, visit) => CommandLog.open({ ...replayOptions, segmentBytes, writes, newLogId }, visit),
+    (replayOptions, visit) =>
+      CommandLog.open({ ...replayOptions, segmentBytes, writes, roomBytes, newLogId }, visit),
   );
   const { log, commands: replayed } = read;
   const loadMs = clock.monotonic() - startedMs;

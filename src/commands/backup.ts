@@ -10,6 +10,7 @@ import { type Disk, type DiskFile, readFully, writeFully } from '../lib/disk.ts'
 import { checkpointFileName, checkpointOrdinals } from '../log/checkpoint.ts';
 import { LogDamaged } from '../log/errors.ts';
 import { verify } from '../log/inspect.ts';
+import { cut } from '../log/recovery.ts';
 import { segmentOrdinals } from '../log/replay.ts';
 import { segmentFileName } from '../log/segment.ts';
 import { checkpointDirectory, logDirectory } from './load.ts';
@@ -44,7 +45,9 @@ export async function copyData(options: CopyOptions): Promise<Copied> {
     try {
       return await verified(options, copyFiles(options));
     } catch (error) {
-      if (attempt === ATTEMPTS || !isGone(error)) throw error;
+      // What was being written while it was copied can look damaged, and does not do so twice.
+      const mayPass = isGone(error) || error instanceof LogDamaged;
+      if (attempt === ATTEMPTS || !mayPass) throw error;
     }
   }
 }
@@ -102,16 +105,15 @@ function copyFile(disk: Disk, file: FileToCopy, onCopied: (bytes: number) => voi
   });
 }
 
-/** The last record may have been copied half-written: it is cut off, as a start would. */
+/** The last record may have been copied half-written, or room for others with it: cut off, as a start would. */
 async function verified({ disk, to }: CopyOptions, files: readonly FileToCopy[]): Promise<Copied> {
   const directories = { logDirectory: logDirectory(to), checkpointDirectory: checkpointDirectory(to) };
-  const { commands, end, damage, tornTail } = await verify({ disk, ...directories });
+  const { commands, end, damage } = await verify({ disk, ...directories });
   if (damage !== undefined) throw new LogDamaged(damage.segment, damage.offset, damage.message);
-  if (tornTail !== undefined && end !== undefined) {
-    within(disk.open(join(directories.logDirectory, segmentFileName(end.ordinal)), 'read-write'), (file) => {
-      file.truncate(end.lengthBytes);
-      file.sync();
-    });
+  if (end !== undefined) {
+    const name = segmentFileName(end.ordinal);
+    const isLonger = sizeOf(disk, join(directories.logDirectory, name)) > end.lengthBytes;
+    if (isLonger) cut(disk, directories.logDirectory, name, end.lengthBytes);
   }
   return {
     bytes: files.reduce((total, file) => total + sizeOf(disk, file.to), 0),

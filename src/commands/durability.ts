@@ -1,7 +1,7 @@
 /**
  * When an appended command may be applied and answered.
  *
- *   write   at once: its write(2) survives the death of the process. A sync follows within SYNC_INTERVAL_MS of
+ *   write   at once: what the kernel has survives the death of the process. A sync follows within SYNC_INTERVAL_MS of
  *           the one before, so a power cut loses that and the time of a sync. Answers stay synchronous, which HTTP pipelining needs.
  *   fsync   after a sync that covers it. One sync is under way at a time, and all that was appended meanwhile
  *           shares the next: group commit.

@@ -6,6 +6,7 @@
 import fs from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { MappedWindow } from './mapped-window.ts';
 
 export interface Disk {
   /** Names of the entries of a directory, in no order. */
@@ -31,6 +32,11 @@ export interface DiskFile {
   /** Bytes written, which may be fewer than asked: a filling disk first shows as a short write. */
   write(buffer: Uint8Array, offset: number, length: number, position: number): number;
   writeAsync(buffer: Uint8Array, offset: number, length: number, position: number): Promise<number>;
+  /**
+   * Makes room for so many bytes and more from a position on: the file grows by zeros, and until it is cut, writing there
+   * costs no system call. Answers where the room ends; the position where this file can have none. A file has one room.
+   */
+  reserve(position: number, bytes: number): number;
   truncate(lengthBytes: number): void;
   truncateAsync(lengthBytes: number): Promise<void>;
   sizeBytes(): number;
@@ -116,6 +122,8 @@ function syncFolder(directory: string): void {
 
 class NodeFile implements DiskFile {
   readonly #fd: number;
+  /** Null where this file can have none. */
+  #window: MappedWindow | null | undefined;
 
   constructor(fd: number) {
     this.#fd = fd;
@@ -126,6 +134,8 @@ class NodeFile implements DiskFile {
   }
 
   write(buffer: Uint8Array, offset: number, length: number, position: number): number {
+    const isWhole = offset === 0 && length === buffer.length;
+    if (isWhole && this.#window?.write(buffer, position) === true) return length;
     return fs.writeSync(this.#fd, buffer, offset, length, position);
   }
 
@@ -138,11 +148,18 @@ class NodeFile implements DiskFile {
     });
   }
 
+  reserve(position: number, bytes: number): number {
+    this.#window ??= MappedWindow.over(this.#fd, bytes) ?? null;
+    return this.#window?.moveTo(position) ?? position;
+  }
+
   truncate(lengthBytes: number): void {
+    this.#window?.shut();
     fs.ftruncateSync(this.#fd, lengthBytes);
   }
 
   truncateAsync(lengthBytes: number): Promise<void> {
+    this.#window?.shut();
     return settled((done) => fs.ftruncate(this.#fd, lengthBytes, done));
   }
 
@@ -159,6 +176,8 @@ class NodeFile implements DiskFile {
   }
 
   close(): void {
+    this.#window?.close();
+    this.#window = null;
     fs.closeSync(this.#fd);
   }
 }

@@ -52,7 +52,7 @@ export async function verify(options: InspectOptions, visit: Visit = () => {}): 
     const read = await replayJudged({ disk, directory: logDirectory, after, onProgress }, count);
     end = read.end;
     const { tail } = read;
-    const tornTail = tail.type === 'clean' ? undefined : `${tail.name}: ${tail.reason}`;
+    const tornTail = tail.type === 'bad' ? `${tail.name}: ${tail.reason}` : undefined;
     return { commands, end, checkpoints, tornTail, damage: undefined };
   } catch (error) {
     if (!(error instanceof LogDamaged)) throw error;

@@ -21,6 +21,8 @@ import { WriteThroughWriter } from './write-through.ts';
 export interface LogOptions extends TipOptions, Omit<ReplayOptions, 'throughOrdinal'> {
   /** `each`: append writes. `grouped`: append gathers, makeDurable writes. */
   readonly writes: 'each' | 'grouped';
+  /** Where each append writes: how much longer the file is made at a time, ahead of what is written; 0: never. */
+  readonly roomBytes: number;
 }
 
 export interface OpenedLog {
@@ -61,7 +63,8 @@ export class CommandLog implements LogWriter {
     const { end, commands, mended, cleanShutdown } = await recover(options, visit);
     const tip = new Tip(options);
     if (end !== undefined) tip.continueFrom(end);
-    const writer = options.writes === 'each' ? new WriteThroughWriter(tip) : new GroupWriter(tip);
+    const { writes, roomBytes } = options;
+    const writer = writes === 'each' ? new WriteThroughWriter(tip, roomBytes) : new GroupWriter(tip);
     return { log: new CommandLog(options, tip, writer), commands, mended, cleanShutdown };
   }
 

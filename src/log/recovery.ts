@@ -5,6 +5,7 @@
  *   ----------------------------------------------------------------  -----------------------------------
  *   leftover `*.tmp`                                                  removed: it never was part of a log
  *   no segment                                                        an empty log
+ *   last segment: zeros after its last record                         room not used: cut off
  *   last segment: bad bytes, and no record after them                 torn: kept as `.broken`, cut off
  *   last segment: bad bytes, records after them, and none of those
  *     was written when the bad bytes were known durable               lost with the power: the same
@@ -25,7 +26,7 @@ import { join } from 'node:path';
 import { type Disk, readFully, writeFully } from '../lib/disk.ts';
 import { LogDamaged } from './errors.ts';
 import { type ReplayEnd, type ReplayOptions, replay, type Tail, type Visit } from './replay.ts';
-import { recordsAfter } from './scan.ts';
+import { recordsAfter, writtenTo } from './scan.ts';
 import { segmentFileName } from './segment.ts';
 import { readMark, removeMark } from './shutdown-mark.ts';
 
@@ -80,6 +81,9 @@ function mend(disk: Disk, directory: string, tail: Tail): string[] {
   switch (tail.type) {
     case 'clean':
       return [];
+    case 'blank':
+      cut(disk, directory, tail.name, tail.offset);
+      return [];
     case 'bad':
       return [cutTail(disk, directory, tail.name, tail.offset)];
   }
@@ -118,14 +122,30 @@ function refuseDurable(
 
 /** Cuts a segment at a byte, keeping what it cuts beside it; answers a sentence about it. */
 export function cutTail(disk: Disk, directory: string, name: string, offset: number): string {
+  const tail = readTail(disk, directory, name, offset);
+  const keptAs = keepBroken(disk, directory, `${name}.${offset}`, tail);
+  cut(disk, directory, name, offset);
+  return `${name}: cut ${tail.length} bytes of an unfinished write at byte ${offset}, kept as ${keptAs}`;
+}
+
+/** What stands from a byte on, without room that was not used. */
+function readTail(disk: Disk, directory: string, name: string, offset: number): Buffer {
+  const file = disk.open(join(directory, name), 'read');
+  try {
+    const tail = Buffer.alloc(writtenTo(file, offset, file.sizeBytes()) - offset);
+    readFully(file, tail, tail.length, offset);
+    return tail;
+  } finally {
+    file.close();
+  }
+}
+
+/** Cuts a segment at a byte, durably. */
+export function cut(disk: Disk, directory: string, name: string, offset: number): void {
   const file = disk.open(join(directory, name), 'read-write');
   try {
-    const tail = Buffer.alloc(file.sizeBytes() - offset);
-    readFully(file, tail, tail.length, offset);
-    const keptAs = keepBroken(disk, directory, `${name}.${offset}`, tail);
     file.truncate(offset);
     file.sync();
-    return `${name}: cut ${tail.length} bytes of an unfinished write at byte ${offset}, kept as ${keptAs}`;
   } finally {
     file.close();
   }

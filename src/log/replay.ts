@@ -67,6 +67,8 @@ export interface ReplayProgress {
 
 export type Tail =
   | { readonly type: 'clean' }
+  /** The last segment ends in room that was made for records and not used. */
+  | { readonly type: 'blank'; readonly name: string; readonly offset: number }
   /** The last segment ends in bytes that are no record. */
   | { readonly type: 'bad'; readonly name: string; readonly offset: number; readonly reason: string };
 
@@ -132,9 +134,11 @@ export async function replay(options: ReplayOptions, visit: Visit): Promise<Repl
         await pause();
       } while (scanEnd === undefined);
       doneBytes += scanEnd.offset;
-      if (scanEnd.type === 'bad') {
-        if (!isLast) throw new LogDamaged(name, scanEnd.offset, scanEnd.reason);
-        tail = { type: 'bad', name, offset: scanEnd.offset, reason: scanEnd.reason };
+      if (scanEnd.type !== 'complete') {
+        // Before a next segment begins, what the room was not used for is cut off.
+        const reason = scanEnd.type === 'bad' ? scanEnd.reason : 'zeros follow its last record';
+        if (!isLast) throw new LogDamaged(name, scanEnd.offset, reason);
+        tail = { ...scanEnd, name };
       }
       end = { ordinal, logId: header.logId, lengthBytes: scanEnd.offset, lastCrc, syncedBytes, lastStamp };
     } finally {

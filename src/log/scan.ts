@@ -19,6 +19,8 @@ export interface ScannedRecord {
 export type ScanEnd =
   /** Every byte was part of a record. */
   | { readonly type: 'complete'; readonly offset: number }
+  /** From `offset` on there are zeros alone: room that was made for records and not used. */
+  | { readonly type: 'blank'; readonly offset: number }
   /** The bytes from `offset` on are no record. */
   | { readonly type: 'bad'; readonly offset: number; readonly reason: string };
 
@@ -52,10 +54,10 @@ export class SegmentScan {
     let at = 0;
     while (at < length) {
       const frame = readFrame(bytes, at, this.#seed);
-      if (frame.type === 'bad') return { type: 'bad', offset: this.#offset, reason: frame.reason };
+      if (frame.type === 'bad') return this.#endWithout(frame.reason);
       if (frame.type === 'incomplete') {
         if (frame.neededBytes > this.#sizeBytes - this.#offset) {
-          return { type: 'bad', offset: this.#offset, reason: 'the file ends inside a record' };
+          return this.#endWithout('the file ends inside a record');
         }
         // A record larger than the chunk: make room for it. Otherwise it starts the next chunk.
         if (frame.neededBytes > this.#chunk.length) this.#chunk = Buffer.allocUnsafe(frame.neededBytes);
@@ -68,6 +70,25 @@ export class SegmentScan {
     }
     return undefined;
   }
+
+  #endWithout(reason: string): ScanEnd {
+    const offset = this.#offset;
+    const isBlank = writtenTo(this.#file, offset, this.#sizeBytes) === offset;
+    return isBlank ? { type: 'blank', offset } : { type: 'bad', offset, reason };
+  }
+}
+
+/** Where the last byte that is not zero ends, of those from `from` to `to`; `from` where there is none. */
+export function writtenTo(file: DiskFile, from: number, to: number): number {
+  const chunk = Buffer.allocUnsafe(Math.min(to - from, CHUNK_BYTES));
+  for (let end = to; end > from; ) {
+    const start = Math.max(from, end - chunk.length);
+    const length = readFully(file, chunk, end - start, start);
+    const last = chunk.subarray(0, length).findLastIndex((byte) => byte !== 0);
+    if (last !== -1) return start + last + 1;
+    end = start;
+  }
+  return from;
 }
 
 /**

@@ -1,13 +1,14 @@
 /**
- * The writer of `write` durability: one write(2) an append. When `append` returns, the command survives the
- * death of the process; when it throws, the log is as it was before.
+ * The writer of `write` durability: a record is with the kernel when `append` returns, so that it survives the death of
+ * the process; when `append` throws, the log is as it was before. The file is made longer ahead of what is written,
+ * where the disk can do that, so that most records are copied to memory that the kernel shares, and cost no system call.
  *
- * A write that fails half-way is cut off again: at once, or, where the disk refuses even to shorten the file,
+ * Whatever lies past the end is cut off before another segment begins, and at a close. A write that fails half-way is cut off again: at once, or, where the disk refuses even to shorten the file,
  * before the next write. What lies past the end meanwhile is no record.
  */
 import type { Stamp } from '../domain/command.ts';
 import type { Submission } from '../domain/encoded-events.ts';
-import { writeFully } from '../lib/disk.ts';
+import { type DiskFile, writeFully } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
 import type { LoggedRecord } from './replay.ts';
 import { type ActiveSegment, createSegmentFile, newSegment, retire, syncSegment } from './segment-file.ts';
@@ -15,11 +16,19 @@ import { type LogWriter, sealedRecord, syncNow, type Tip } from './tip.ts';
 
 export class WriteThroughWriter implements LogWriter {
   readonly #tip: Tip;
+  readonly #roomBytes: number;
+  /** A record that ends past this asks for room first. */
+  #askAt = 0;
+  /** There may be room past the end. */
+  #hasRoom = false;
+  /** There may be part of a record past the end. */
   #cutPending = false;
   #closed = false;
 
-  constructor(tip: Tip) {
+  /** @param roomBytes how much longer the file is made at a time; 0: never */
+  constructor(tip: Tip, roomBytes: number) {
     this.#tip = tip;
+    this.#roomBytes = roomBytes;
   }
 
   /**
@@ -49,7 +58,7 @@ export class WriteThroughWriter implements LogWriter {
     this.#closed = true;
     const { active, lastStamp } = this.#tip;
     if (active === undefined) return lastStamp;
-    if (this.#cutPending) this.#cutBackIfPossible(active);
+    if (this.#cutPending || this.#hasRoom) this.#cutBackIfPossible(active);
     syncNow(active);
     retire(active);
     return lastStamp;
@@ -59,7 +68,7 @@ export class WriteThroughWriter implements LogWriter {
     const previous = this.#tip.active;
     if (previous !== undefined) {
       try {
-        if (this.#cutPending) this.#cutBack(previous);
+        if (this.#cutPending || this.#hasRoom) this.#cutBack(previous);
       } catch (error) {
         throw new LogUnavailable(error);
       }
@@ -75,6 +84,7 @@ export class WriteThroughWriter implements LogWriter {
     }
     if (previous !== undefined) retire(previous);
     this.#tip.active = next;
+    this.#askAt = 0;
     return next;
   }
 
@@ -83,12 +93,26 @@ export class WriteThroughWriter implements LogWriter {
     if (file === undefined) throw new Error('a segment without a file');
     try {
       if (this.#cutPending) this.#cutBack(segment);
+      const end = segment.lengthBytes + record.length;
+      if (end > this.#askAt && this.#roomBytes > 0) this.#makeRoom(file, segment.lengthBytes, end);
       writeFully(file, record, segment.lengthBytes);
     } catch (error) {
       this.#cutPending = true;
       this.#cutBackIfPossible(segment);
       throw new LogUnavailable(error);
     }
+  }
+
+  #makeRoom(file: DiskFile, from: number, needed: number): void {
+    let roomEnd = from;
+    this.#hasRoom = true;
+    try {
+      roomEnd = file.reserve(from, this.#roomBytes);
+    } catch {
+      // A disk that is full, or nearly: what is written says so.
+    }
+    // Without room: system calls for so many bytes, before it is asked again.
+    this.#askAt = roomEnd >= needed ? roomEnd : needed + this.#roomBytes;
   }
 
   #cutBackIfPossible(segment: ActiveSegment): void {
@@ -102,5 +126,7 @@ export class WriteThroughWriter implements LogWriter {
   #cutBack(segment: ActiveSegment): void {
     segment.file?.truncate(segment.lengthBytes);
     this.#cutPending = false;
+    this.#hasRoom = false;
+    this.#askAt = segment.lengthBytes + this.#roomBytes;
   }
 }

@@ -17,6 +17,8 @@ const withoutLimits = missing('prlimit');
 /** Of each call, which ones fail in a default run; with FORESHOCK_FAULTS=all every one, until none is left to. */
 const CALLS: Readonly<Record<string, readonly number[]>> = {
   pwrite64: [3, 9],
+  fallocate: [1, 2],
+  ftruncate: [1, 2],
   fdatasync: [2],
   fsync: [2],
   rename: [2],
@@ -28,6 +30,9 @@ const ALL = process.env['FORESHOCK_FAULTS'] === 'all';
 const EXIT_DEADLINE_MS = 12_000;
 
 const MODES = ['write', 'fsync'] as const;
+
+/** What is written to memory makes no call that could fail. */
+const BY_CALLS = ['--log-room-bytes', '0'];
 
 const made = new StopStack();
 afterEach(() => made.run());
@@ -89,7 +94,7 @@ describe.skipIf(withoutStrace)('a system call that fails', () => {
   it.each(writeFaults)(
     '$mode mode, $faults: 503, nothing half-applied, and on it goes',
     async ({ mode, faults }) => {
-      const site = new Site(made, newDirectory(), '--durability', mode);
+      const site = new Site(made, newDirectory(), '--durability', mode, ...BY_CALLS);
       const { launch, fired } = inject(...faults);
       const server = await site.start(launch);
       for (let n = 0; n < 40; n += 1) {
@@ -115,7 +120,7 @@ describe.skipIf(withoutStrace)('a system call that fails', () => {
   );
 
   it('a disk that says it wrote what it did not is found out by the next start', async () => {
-    const site = new Site(made, newDirectory(), '--durability', 'write');
+    const site = new Site(made, newDirectory(), '--durability', 'write', ...BY_CALLS);
     const { launch, fired } = inject('pwrite64:retval=10:when=12');
     const server = await site.start(launch);
     for (let n = 0; n < 20; n += 1) await site.send('e');

@@ -8,7 +8,7 @@ import { type Disk, type DiskFile, nodeDisk, type OpenMode } from '../../src/lib
 
 /** A call that changes something, or makes it durable. Those off the event loop have the same names. */
 export interface DiskCall {
-  readonly name: 'create' | 'write' | 'truncate' | 'sync' | 'rename' | 'sync-directory';
+  readonly name: 'create' | 'write' | 'reserve' | 'truncate' | 'sync' | 'rename' | 'sync-directory';
   readonly path: string;
 }
 
@@ -132,6 +132,8 @@ class FaultyFile implements DiskFile {
   path: string;
   readonly mode: OpenMode;
   #syncedBytes: number;
+  /** Where what was written ends: behind it there may be room. */
+  #writtenBytes: number;
   readonly #disk: FaultyDisk;
   readonly #open: Set<FaultyFile>;
   readonly #file: DiskFile;
@@ -144,10 +146,11 @@ class FaultyFile implements DiskFile {
     this.#file = file;
     // What a test put there is there.
     this.#syncedBytes = file.sizeBytes();
+    this.#writtenBytes = this.#syncedBytes;
   }
 
   lose(damage: (unsynced: Buffer) => Buffer): void {
-    const unsynced = Buffer.alloc(Math.max(0, this.sizeBytes() - this.#syncedBytes));
+    const unsynced = Buffer.alloc(Math.max(0, this.#writtenBytes - this.#syncedBytes));
     if (unsynced.length === 0) return;
     this.#file.read(unsynced, 0, unsynced.length, this.#syncedBytes);
     const left = damage(unsynced);
@@ -164,10 +167,15 @@ class FaultyFile implements DiskFile {
   write(buffer: Uint8Array, offset: number, length: number, position: number): number {
     const call: DiskCall = { name: 'write', path: this.path };
     const fault = this.#disk.judge(call);
-    if (fault === undefined) return this.#file.write(buffer, offset, length, position);
+    if (fault === undefined) {
+      const written = this.#file.write(buffer, offset, length, position);
+      this.#writtenBytes = Math.max(this.#writtenBytes, position + written);
+      return written;
+    }
     // A write that fails has not taken everything.
     const taken = Math.min(fault.code === undefined ? length : length - 1, fault.bytes ?? 0);
     if (taken > 0) this.#file.write(buffer, offset, taken, position);
+    this.#writtenBytes = Math.max(this.#writtenBytes, position + taken);
     if (fault.code !== undefined) throw systemError(fault.code, call);
     return taken;
   }
@@ -176,9 +184,19 @@ class FaultyFile implements DiskFile {
     return this.#disk.later(() => this.write(buffer, offset, length, position));
   }
 
+  reserve(position: number, bytes: number): number {
+    const call: DiskCall = { name: 'reserve', path: this.path };
+    const fault = this.#disk.judge(call);
+    if (fault === undefined) return this.#file.reserve(position, bytes);
+    // Some of it, where the disk was nearly full.
+    this.#file.truncate(position + (fault.bytes ?? 0));
+    throw systemError(fault.code ?? 'ENOSPC', call);
+  }
+
   truncate(lengthBytes: number): void {
     this.#disk.try({ name: 'truncate', path: this.path });
     this.#file.truncate(lengthBytes);
+    this.#writtenBytes = lengthBytes;
     this.#syncedBytes = Math.min(this.#syncedBytes, lengthBytes);
   }
 
@@ -192,12 +210,12 @@ class FaultyFile implements DiskFile {
 
   sync(): void {
     this.#disk.try({ name: 'sync', path: this.path });
-    this.#syncedBytes = this.sizeBytes();
+    this.#syncedBytes = this.#writtenBytes;
   }
 
   /** Covers what was written before it was asked for, once it answers. */
   async syncAsync(): Promise<void> {
-    const coveredBytes = this.sizeBytes();
+    const coveredBytes = this.#writtenBytes;
     await this.#disk.later(() => this.#disk.try({ name: 'sync', path: this.path }));
     if (!this.#open.has(this)) throw systemError('EBADF', { name: 'sync', path: this.path });
     this.#syncedBytes = Math.max(this.#syncedBytes, coveredBytes);

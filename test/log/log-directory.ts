@@ -46,11 +46,11 @@ export class LogDirectory {
   readonly path = fs.mkdtempSync(join(tmpdir(), 'foreshock-log-'));
   readonly disk = new FaultyDisk();
 
-  async open(segmentBytes = 64 * 1024 * 1024, writes: Writes = 'each'): Promise<OpenLog> {
+  async open(segmentBytes = 64 * 1024 * 1024, writes: Writes = 'each', roomBytes = 0): Promise<OpenLog> {
     const commands: Logged[] = [];
     const newLogId = randomBytes(LOG_ID_BYTES).toString('hex');
     const { log, mended, cleanShutdown } = await CommandLog.open(
-      { disk: this.disk, directory: this.path, segmentBytes, writes, newLogId },
+      { disk: this.disk, directory: this.path, segmentBytes, writes, roomBytes, newLogId },
       (record) => commands.push(loggedIn(record)),
     );
     return { log, commands, mended, cleanShutdown };
@@ -100,6 +100,14 @@ export class LogDirectory {
     const { log, commands, mended } = await this.open();
     expect(mended).toHaveLength(1);
     expect(mended[0]).toMatch(/\.broken$/);
+    this.close(log);
+    return commands;
+  }
+
+  /** Must be as a crash may leave it without anything having been torn. Answers what the log says. */
+  async expectWhole(): Promise<readonly Logged[]> {
+    const { log, commands, mended } = await this.open();
+    expect(mended).toEqual([]);
     this.close(log);
     return commands;
   }

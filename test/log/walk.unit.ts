@@ -17,7 +17,13 @@ let directory: string;
 let log: CommandLog;
 
 async function openLog(segmentBytes: number): Promise<void> {
-  const options = { disk: nodeDisk, directory, segmentBytes, writes: 'each', newLogId: '00'.repeat(16) };
+  const options = {
+    disk: nodeDisk,
+    directory,
+    segmentBytes,
+    roomBytes: 64 * 1024,
+    newLogId: '00'.repeat(16),
+  };
   log = (await CommandLog.open({ ...options, writes: 'each' }, () => {})).log;
 }
 

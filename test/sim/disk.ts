@@ -7,6 +7,8 @@
  *   bytes written                      yes (the page cache has them)      each 512-byte sector or not
  *   entry made, renamed or removed     yes                                as far as its folder was synced since,
  *                                                                         and a prefix of what came after
+ *   bytes written to room              yes; where the process ends in the  as bytes written
+ *                                      middle of it, any part of them
  *   bytes whose sync failed            yes, or what the disk has instead  what reached the disk, though a later
  *                                                                         sync claims success ("fsyncgate")
  *   asynchronous, not yet answered     some first ones, the last in part  as the above
@@ -60,6 +62,8 @@ export interface SimulatedDiskOptions {
   readonly random: Random;
   /** How long an asynchronous operation takes. */
   readonly latencyMs: () => number;
+  /** Whether its files can have room. */
+  readonly hasRoom: boolean;
   /** Told of every operation that changes something, and of its failures. */
   readonly onOperation: (text: string) => void;
   /** Told when a sync of a file starts; what it answers is called when that has succeeded. */
@@ -79,12 +83,15 @@ class Inode {
   /** A sync of it has failed: content may differ from what is durable though nothing is unsynced. */
   isSuspect = false;
   freeAtMs = 0;
+  /** Room for writing, in the process that asked for it. */
+  room = { from: 0, to: 0 };
 
   constructor(name: string) {
     this.name = name;
   }
 
   change(change: Change): void {
+    if (change.type === 'truncate') this.room = { from: 0, to: 0 };
     this.content.apply(change);
     this.unsynced = [...this.unsynced, change];
   }
@@ -343,6 +350,8 @@ export class SimulatedDisk implements Disk {
 
   write(inode: Inode, bytes: Uint8Array, at: number): number {
     this.#mustLive();
+    const { from, to } = inode.room;
+    if (at >= from && at + bytes.length <= to) return this.#writeToRoom(inode, bytes, at);
     let written = 0;
     this.#operation(
       `write ${inode.name} ${at} ${bytes.length}`,
@@ -361,6 +370,49 @@ export class SimulatedDisk implements Disk {
       () => this.#writeSome(inode, bytes, at),
     );
     return written;
+  }
+
+  /** To memory: the disk has no part in it. */
+  #writeToRoom(inode: Inode, bytes: Uint8Array, at: number): number {
+    const from = this.#random.below(bytes.length + 1);
+    const to = from + this.#random.below(bytes.length - from + 1);
+    this.#operation(
+      `write ${inode.name} ${at} ${bytes.length}, to room`,
+      () => inode.change({ type: 'write', at, bytes: Buffer.from(bytes) }),
+      () => inode.change({ type: 'write', at: at + from, bytes: Buffer.from(bytes.subarray(from, to)) }),
+    );
+    return bytes.length;
+  }
+
+  reserve(inode: Inode, position: number, bytes: number): number {
+    this.#mustLive();
+    if (!this.#options.hasRoom) return position;
+    const to = position + bytes;
+    const before = inode.content.length;
+    const grow = (length: number) => {
+      if (length > before) inode.change({ type: 'truncate', length });
+    };
+    const growSome = () => grow(before + this.#random.below(Math.max(1, to - before)));
+    this.#operation(
+      `reserve ${inode.name} ${position} ${bytes}`,
+      () => {
+        const { spaceBytes } = this.faults;
+        const needed = Math.max(0, to - before);
+        if (spaceBytes !== undefined && spaceBytes < needed) {
+          growSome();
+          throw this.#fault('ENOSPC', 'reserve');
+        }
+        if (this.#random.chance(this.faults.writeError)) {
+          growSome();
+          throw this.#fault('EIO', 'reserve');
+        }
+        if (spaceBytes !== undefined) this.faults.spaceBytes = spaceBytes - needed;
+        grow(to);
+        inode.room = { from: position, to };
+      },
+      growSome,
+    );
+    return to;
   }
 
   writeAsync(inode: Inode, bytes: Uint8Array, at: number): Promise<number> {
@@ -546,6 +598,10 @@ class SimulatedFile implements DiskFile {
     return this.#during(this.#disk.writeAsync(this.#forWriting(), bytes, position));
   }
 
+  reserve(position: number, bytes: number): number {
+    return this.#disk.reserve(this.#forWriting(), position, bytes);
+  }
+
   truncate(lengthBytes: number): void {
     this.#disk.truncate(this.#forWriting(), lengthBytes);
   }
@@ -572,6 +628,7 @@ class SimulatedFile implements DiskFile {
     // The number of the descriptor may be another file's before the operation gets to it.
     if (this.#underWay > 0) throw new Error(`${this.#inode.name} is closed while it is being used`);
     this.#isClosed = true;
+    if (this.#isWritable) this.#inode.room = { from: 0, to: 0 };
   }
 
   #during<T>(operation: Promise<T>): Promise<T> {

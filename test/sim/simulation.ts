@@ -142,6 +142,7 @@ class Simulation {
       dataDirectory: DATA_DIRECTORY,
       durability: random.pick(['write', 'fsync']),
       segmentBytes: random.pick([100, 400, 700, 1500, 4000]),
+      logRoomBytes: random.pick([0, 150, 600, 2000, 10_000]),
       checkpointSegments: random.between(1, 4),
       retentionSeconds: random.pick([3600, 3600, 7200]),
       windowMaxEvents: random.pick([1, 2, 3, 5, 10_000]),
@@ -150,6 +151,7 @@ class Simulation {
     this.#model = this.#newModel();
     this.#disk = new SimulatedDisk({
       scheduler: this.#scheduler,
+      hasRoom: random.chance(0.8),
       random: this.#diskRandom,
       latencyMs: () =>
         this.#diskRandom.chance(this.#stallChance)
@@ -167,8 +169,9 @@ class Simulation {
   }
 
   async run(): Promise<Statistics> {
-    const { durability, segmentBytes, checkpointSegments } = this.#settings;
-    this.#note(`${durability}, segments of ${segmentBytes} bytes, a checkpoint every ${checkpointSegments}`);
+    const { durability, segmentBytes, logRoomBytes, checkpointSegments } = this.#settings;
+    this.#note(`${durability}, segments of ${segmentBytes} bytes, room of ${logRoomBytes}`);
+    this.#note(`a checkpoint every ${checkpointSegments} segments`);
     try {
       const lives = this.#random.between(2, 5);
       for (let life = 1; life <= lives; life += 1) await this.#live(life === lives);
@@ -584,6 +587,7 @@ class Simulation {
     const copy = this.#disk.copy({
       scheduler,
       random: this.#diskRandom,
+      hasRoom: true,
       latencyMs: () => 0,
       onOperation: () => {},
       onSync: () => () => {},

@@ -154,6 +154,11 @@ export const SETTINGS: SettingsTable = {
     help: 'size at which a log segment is sealed',
     type: integerFrom(4096, 4 * GIB - 1),
   },
+  logRoomBytes: {
+    name: 'log-room-bytes',
+    help: "how far the log's file is made longer ahead of what is written with durability write, which then takes no system call a request; 0: not at all",
+    type: integerFrom(0, 64 * MIB),
+  },
   checkpointSegments: {
     name: 'checkpoint-segments',
     help: 'segments sealed since the last checkpoint that call for one',

@@ -1,0 +1,140 @@
+/**
+ * Writing to a file without a system call: a stretch of it lies in memory (mmap(2)), and what is copied there is where
+ * write(2) would have put it. It survives the death of the process, other programs read it at once, and fdatasync(2)
+ * makes it durable. A write(2) of 300 bytes was 1.9 µs of the 13 of an ingest; this is 0.1.
+ *
+ * A store to a page for which the disk has no room would end the process (SIGBUS). So the room is there before the
+ * stretch is: fallocate(2), and only on file systems that keep what it promises. Others are written with system calls,
+ * as they are where the library that makes these two calls does not load.
+ */
+import { statfsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+/** By statfs(2): ext4, XFS, tmpfs. Not those that write elsewhere than they have reserved, as btrfs and ZFS do. */
+const FILE_SYSTEMS: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x01021994]);
+/** Where the numbers below are the same. */
+const ARCHITECTURES: ReadonlySet<string> = new Set(['x64', 'arm64']);
+
+/** Where a stretch may begin: the largest page of these architectures. */
+const ALIGNMENT_BYTES = 64 * 1024;
+
+const PROT_NONE = 0;
+const PROT_READ_WRITE = 3;
+const MAP_SHARED = 0x01;
+const MAP_PRIVATE = 0x02;
+const MAP_FIXED = 0x10;
+const MAP_ANONYMOUS = 0x20;
+
+interface SystemCalls {
+  /** An address as a number of 64 bits; -1 where it failed. */
+  mmap(
+    address: bigint,
+    length: number,
+    protection: number,
+    flags: number,
+    fd: number,
+    offset: number,
+  ): bigint;
+  munmap(address: bigint, length: number): void;
+  /** 0, or -1 where it failed. */
+  fallocate(fd: number, offset: number, length: number): number;
+  memoryAt(address: bigint, length: number): Uint8Array;
+  /** What the last call failed with. */
+  lastError(): string;
+}
+
+export class MappedWindow {
+  readonly #calls: SystemCalls;
+  readonly #fd: number;
+  readonly #address: bigint;
+  readonly #memory: Uint8Array;
+  /** What of the file may be written here: nothing where both are the same. */
+  #from = 0;
+  #to = 0;
+
+  private constructor(calls: SystemCalls, fd: number, address: bigint, bytes: number) {
+    this.#calls = calls;
+    this.#fd = fd;
+    this.#address = address;
+    this.#memory = calls.memoryAt(address, bytes);
+  }
+
+  /** A window on a file, on nothing of it yet; undefined where there cannot be one. */
+  static over(fd: number, bytes: number): MappedWindow | undefined {
+    const calls = systemCalls();
+    if (calls === undefined || !FILE_SYSTEMS.has(statfsSync(`/proc/self/fd/${fd}`).type)) return undefined;
+    // Addresses that stay the same while the stretch of the file behind them changes.
+    const length = bytes + ALIGNMENT_BYTES;
+    const address = calls.mmap(0n, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return address === -1n ? undefined : new MappedWindow(calls, fd, address, length);
+  }
+
+  /**
+   * Moves to where a position is at its beginning, and makes the file as long as the window is; answers where it ends.
+   *
+   * @throws Error where there is no room; the file may be longer than it was, by zeros
+   */
+  moveTo(position: number): number {
+    const from = position - (position % ALIGNMENT_BYTES);
+    const length = this.#memory.length;
+    this.shut();
+    if (this.#calls.fallocate(this.#fd, from, length) !== 0) throw this.#failure('fallocate');
+    const flags = MAP_SHARED | MAP_FIXED;
+    const address = this.#calls.mmap(this.#address, length, PROT_READ_WRITE, flags, this.#fd, from);
+    if (address !== this.#address) throw this.#failure('mmap');
+    this.#from = from;
+    this.#to = from + length;
+    return this.#to;
+  }
+
+  /** Writes bytes at a position of the file; answers false where the window is not there. */
+  write(bytes: Uint8Array, position: number): boolean {
+    if (position < this.#from || position + bytes.length > this.#to) return false;
+    this.#memory.set(bytes, position - this.#from);
+    return true;
+  }
+
+  /** To be called before the file is cut: nothing is written here until the window is moved. */
+  shut(): void {
+    this.#from = 0;
+    this.#to = 0;
+  }
+
+  /** Gives the memory back; nothing may be called afterwards. */
+  close(): void {
+    this.shut();
+    this.#calls.munmap(this.#address, this.#memory.length);
+  }
+
+  #failure(call: string): Error {
+    return new Error(`${call}: ${this.#calls.lastError()}`);
+  }
+}
+
+let found: { readonly calls: SystemCalls | undefined } | undefined;
+
+/** Loaded where it is first asked for: most commands write no log. */
+function systemCalls(): SystemCalls | undefined {
+  found ??= { calls: load() };
+  return found.calls;
+}
+
+function load(): SystemCalls | undefined {
+  if (process.platform !== 'linux' || !ARCHITECTURES.has(process.arch)) return undefined;
+  try {
+    const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi');
+    const program = koffi.load(null);
+    const mmap = program.func('intptr_t mmap(intptr_t, size_t, int, int, int, int64_t)');
+    const munmap = program.func('int munmap(intptr_t, size_t)');
+    const fallocate = program.func('int fallocate(int, int, int64_t, int64_t)');
+    return {
+      mmap: (...call) => BigInt(mmap(...call)),
+      munmap: (address, length) => munmap(address, length),
+      fallocate: (fd, offset, length) => fallocate(fd, 0, offset, length),
+      memoryAt: (address, length) => new Uint8Array(koffi.view(address, length)),
+      lastError: () => String(koffi.errno()),
+    };
+  } catch {
+    return undefined;
+  }
+}
