@@ -5,7 +5,7 @@
  *
  * Retention may take away files while they are copied; then the copy begins anew.
  */
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { type Disk, type DiskFile, readFully, writeFully } from '../lib/disk.ts';
 import { checkpointFileName, checkpointOrdinals } from '../log/checkpoint.ts';
 import { LogDamaged } from '../log/errors.ts';
@@ -39,17 +39,27 @@ const ATTEMPTS = 5;
 export async function copyData(options: CopyOptions): Promise<Copied> {
   const { disk, from, to } = options;
   if (!disk.list(from).includes('log')) throw new Error(`${from} holds no data of Foreshock`);
+  if (isWithin(from, to)) throw new Error(`${to} lies in ${from}; give a directory outside of it`);
   disk.makeDirectory(to);
   if (disk.list(to).length > 0) throw new Error(`${to} is not empty; give a directory that is not there yet`);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await verified(options, copyFiles(options));
     } catch (error) {
-      // What was being written while it was copied can look damaged, and does not do so twice.
-      const mayPass = isGone(error) || error instanceof LogDamaged;
-      if (attempt === ATTEMPTS || !mayPass) throw error;
+      if (attempt === ATTEMPTS || !(isGone(error) || isOfNewest(error, options))) throw error;
     }
   }
+}
+
+/** What was being written while it was copied can look damaged, and hardly does so twice. */
+function isOfNewest(error: unknown, { disk, from }: CopyOptions): boolean {
+  if (!(error instanceof LogDamaged)) return false;
+  return segmentFileName(segmentOrdinals(disk, logDirectory(from)).at(-1) ?? 0) === error.segment;
+}
+
+function isWithin(directory: string, path: string): boolean {
+  const way = relative(directory, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`);
 }
 
 interface FileToCopy {

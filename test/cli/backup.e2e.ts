@@ -75,6 +75,11 @@ describe('foreshock backup', () => {
       stderr: expect.stringContaining('is not empty'),
     });
     expect(readdirSync(full)).toEqual(['mine.txt']);
+    expect(await foreshock('backup', join(from, 'backup'), '--data-dir', from)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`lies in ${from}`),
+    });
+    expect(readdirSync(from)).not.toContain('backup');
     const to = join(newDirectory(), 'backup');
     expect(await foreshock('backup', to, '--data-dir', newDirectory())).toMatchObject({
       code: 1,

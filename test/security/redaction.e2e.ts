@@ -355,7 +355,7 @@ describe('secrets', () => {
 
   it('are given to every command, rightly and wrongly', async () => {
     const data = ['--data-dir', directory];
-    const made = await cli(
+    const created = await cli(
       'keys-create',
       'keys',
       'create',
@@ -366,7 +366,7 @@ describe('secrets', () => {
       '--json',
       ...data,
     );
-    const { key, id }: KeyRow = JSON.parse(made.stdout);
+    const { key, id }: KeyRow = JSON.parse(created.stdout);
     evidence.plant('a key that was made', key, ...SHOWN_ONCE);
     await cli('keys-list', 'keys', 'list', ...data);
     await cli('keys-revoke', 'keys', 'revoke', id, ...data);
@@ -389,7 +389,9 @@ describe('secrets', () => {
     await cli('agent-malformed-key', ...agent, '--key', PLANTED.malformed, '--server', local);
     await cli('agent-url', ...agent, '--key', key, '--server', url);
     await cli('agent-away', ...agent, '--key', key, '--server', echo.url);
-    const backup = join(directory, 'backup');
+    const elsewhere = temporaryDirectory();
+    made.push(() => removeDirectory(elsewhere));
+    const backup = join(elsewhere, 'backup');
     await cli('backup', 'backup', backup, ...data);
     for (const [name, ...args] of [
       ['log-stat', 'stat'],
