@@ -25,30 +25,28 @@ export function readBody(
   if (contentLength !== undefined && contentLength > DRAIN_BYTES) return refuse(exchange, maxBytes, true);
   let received = 0;
   let body: Buffer | undefined;
-  const take = (chunk: ArrayBuffer, isLast: boolean): void => {
-    const before = received;
-    received += chunk.byteLength;
-    if (received > maxBytes) {
-      body = undefined;
-      if (isLast || received > DRAIN_BYTES) refuse(exchange, maxBytes, !isLast);
-      return;
-    }
-    // A view: uWebSockets.js takes the bytes back on return, so only a last chunk may be used as it is.
-    const view = Buffer.from(chunk);
-    if (isLast && before === 0) return done(view);
-    body = grown(body, before, received, maxBytes);
-    view.copy(body, before);
-    if (isLast) done(body.subarray(0, received));
-  };
   res.onData((chunk, isLast) => {
     if (!exchange.open) return;
     exchange.enter();
     try {
-      take(chunk, isLast);
+      const before = received;
+      received += chunk.byteLength;
+      if (received > maxBytes) {
+        body = undefined;
+        if (isLast || received > DRAIN_BYTES) refuse(exchange, maxBytes, !isLast);
+        return;
+      }
+      // A view: uWebSockets.js takes the bytes back on return, so only a last chunk may be used as it is.
+      const view = Buffer.from(chunk);
+      if (isLast && before === 0) return done(view);
+      body = grown(body, before, received, maxBytes);
+      view.copy(body, before);
+      if (isLast) done(body.subarray(0, received));
     } catch (error) {
       exchange.threw(error);
+    } finally {
+      exchange.leave();
     }
-    exchange.leave();
   });
 }
 

@@ -95,12 +95,12 @@ export const EXTRA_HEADERS: { readonly [K in RejectionKind]?: Headers } = {
   overloaded: [['Retry-After', RETRY_AFTER_SECONDS]],
 };
 
-const STATUS_LINES = new Map(
-  Object.entries(REASONS).map(([status, reason]) => [Number(status), `${status} ${reason}`]),
-);
+/** By status. */
+const STATUS_LINES: string[] = [];
+for (const [status, reason] of Object.entries(REASONS)) STATUS_LINES[Number(status)] = `${status} ${reason}`;
 
 export function statusLine(status: Status): string {
-  return STATUS_LINES.get(status) ?? String(status);
+  return STATUS_LINES[status] ?? String(status);
 }
 
 /** `body` is JSON text. */

@@ -61,6 +61,18 @@ describe('a header', () => {
     expect(isGood(`Bearer ${key}`)).toBe(false);
   });
 
+  it("is its own key's, whatever others come between", () => {
+    const headers = Array.from({ length: 10_000 }, () => newKey()).map(
+      (key) => [key, `Bearer ${key}`] as const,
+    );
+    for (let round = 0; round < 3; round += 1) {
+      for (const [key, header] of headers) {
+        expect(authenticator.authenticate(header, 'ingest')).toMatchObject({ id: key, agentId: key });
+      }
+    }
+    expect(lookUps).toBe(headers.length);
+  });
+
   it('that is not good is not remembered', () => {
     for (const header of ['', 'Bearer', 'Bearer x', `Bearer ${newApiKey('fsk_ing_', systemEntropy)}`]) {
       expect(isGood(header)).toBe(false);
