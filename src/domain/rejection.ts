@@ -47,6 +47,10 @@ export const NOT_JSON: Rejection = rejection(
   'unsupported-media-type',
   'the body must be JSON (Content-Type: application/json)',
 );
+export const COMPRESSED: Rejection = rejection(
+  'unsupported-media-type',
+  'the body must be sent as it is, without a Content-Encoding',
+);
 export const NOT_JSON_OR_NDJSON: Rejection = rejection(
   'unsupported-media-type',
   'the body must be JSON (application/json), or an event a line (application/x-ndjson)',

@@ -73,7 +73,7 @@ export function recordBatch(api: Api, call: BytesCall): void {
     }
   }
   const accepted = transcoder.encoded.count;
-  api.rateLimiter.charge(key, accepted);
+  api.rateLimiter.charge(exchange, key, accepted);
   const answer = () => json(200, JSON.stringify({ accepted, rejected }));
   if (accepted > 0) carryOutEvents(api, call, 'batch', answer);
   else if (api.queries.hasAgent(tenantId, agentId)) exchange.answer(answer());

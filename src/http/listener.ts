@@ -7,6 +7,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { LIMITS } from '../domain/limits.ts';
 import {
   badInput,
+  COMPRESSED,
   METHOD_NOT_ALLOWED,
   NOT_FOUND,
   NOT_JSON,
@@ -64,6 +65,8 @@ export interface Listener {
 const ANSWER_DEADLINE_MS = 15_000;
 /** Often, since what was answered is kept until then: what survives long is dear to collect. */
 const DEADLINE_SWEEP_MS = 100;
+/** RFC 9110, 12.5.3: with 415, what could be read instead. */
+const PLAIN_ALONE = [['Accept-Encoding', 'identity']] as const;
 const OVERLOADED = overloaded('the server has more to do than it can; try again');
 const TOO_SLOW = unavailable('the server could not answer in time');
 
@@ -170,47 +173,62 @@ class HttpServer implements Listener {
     paramCount: number,
     isHead: boolean,
   ): void {
-    this.#open(res, req, traffic, isHead, (exchange, head) => {
-      if (route.access === 'public') return route.handle({ exchange, head, params: [], query: '' });
-      const closed = this.#options.unavailable();
-      if (closed !== undefined) return exchange.reject(closed);
-      if (gate?.sheds === true) return exchange.reject(OVERLOADED);
-      const params: string[] = [];
-      for (let index = 0; index < paramCount; index += 1) params.push(req.getParameter(index) ?? '');
-      const query = route.method === 'GET' ? req.getQuery() : '';
-      if (route.access === 'webhook-token') {
-        const refused = route.admit({ exchange, head, params, query });
-        if (refused !== undefined) return exchange.reject(refused);
-        const maxBytes = this.#options.maxWebhookBodyBytes;
-        readBody(res, exchange, { maxBytes, contentLength: head.contentLength }, (body) => {
-          route.handle({ exchange, head, params, query, body });
-          this.#awaitAnswer(exchange);
-        });
-        return;
-      }
-      this.#takeFromKeyHolder(res, route, { exchange, head, params, query });
+    // In line, not a step for `#open`: two closures a request were 0.15 µs of an ingest.
+    const exchange = this.#newExchange(res, traffic, isHead);
+    try {
+      const head = this.#headOf(req, exchange);
+      if (head !== undefined) this.#dispatch(res, req, route, gate, exchange, head, paramCount);
+    } catch (error) {
+      exchange.threw(error);
+    }
+    exchange.leave();
+  }
+
+  #dispatch(
+    res: HttpResponse,
+    req: HttpRequest,
+    route: Route,
+    gate: ShedGate | undefined,
+    exchange: Exchange,
+    head: RequestHead,
+    paramCount: number,
+  ): void {
+    if (route.access === 'public') return route.handle({ exchange, head, params: [], query: '' });
+    const closed = this.#options.unavailable();
+    if (closed !== undefined) return exchange.reject(closed);
+    if (gate?.sheds === true) return exchange.reject(OVERLOADED);
+    const params: string[] = [];
+    for (let index = 0; index < paramCount; index += 1) params.push(req.getParameter(index) ?? '');
+    const query = route.method === 'GET' ? req.getQuery() : '';
+    const call = { exchange, head, params, query };
+    if (route.access !== 'webhook-token') return this.#takeFromKeyHolder(res, route, call);
+    const refused = route.admit(call);
+    if (refused !== undefined) return this.#refuse(exchange, refused, head);
+    if (head.contentEncoding !== '') return exchange.reject(COMPRESSED, PLAIN_ALONE);
+    const maxBytes = this.#options.maxWebhookBodyBytes;
+    readBody(res, exchange, { maxBytes, contentLength: head.contentLength }, (body) => {
+      route.handle({ exchange, head, params, query, body });
+      this.#awaitAnswer(exchange);
     });
   }
 
   #takeFromKeyHolder(res: HttpResponse, route: KeyRoute | BytesRoute, call: Call): void {
-    const { exchange, head } = call;
+    const { exchange, head, params, query } = call;
     const key = this.#authenticator.authenticate(head.authorization, route.access);
-    if ('type' in key) {
-      const caller = this.#clients.callerOf(exchange.remoteAddress, head);
-      return this.#options.rateLimiter.refuse(exchange, key, caller);
-    }
+    if ('type' in key) return this.#refuse(exchange, key, head);
     if (!this.#options.rateLimiter.admit(exchange, key)) return;
     if (route.body === 'none') {
       route.handle({ ...call, key, json: undefined });
       this.#awaitAnswer(exchange);
       return;
     }
+    if (head.contentEncoding !== '') return exchange.reject(COMPRESSED, PLAIN_ALONE);
     if (route.body === 'bytes') {
       const { maxBytes } = route;
       readBody(res, exchange, { maxBytes, contentLength: head.contentLength }, (body) => {
         const refused = route.refuseType(head.contentType);
         if (refused !== undefined) return exchange.reject(refused);
-        route.handle({ ...call, key, body });
+        route.handle({ exchange, head, params, query, key, body });
         this.#awaitAnswer(exchange);
       });
       return;
@@ -225,6 +243,12 @@ class HttpServer implements Listener {
     });
   }
 
+  /** Refuses who may be guessing. */
+  #refuse(exchange: Exchange, rejection: Rejection, head: RequestHead): void {
+    const caller = this.#clients.callerOf(exchange.remoteAddress, head);
+    this.#options.rateLimiter.refuse(exchange, rejection, caller);
+  }
+
   /** Opens the exchange for a request and runs a step of it. */
   #open(
     res: HttpResponse,
@@ -233,15 +257,25 @@ class HttpServer implements Listener {
     isHead: boolean,
     step: (exchange: Exchange, head: RequestHead) => void,
   ): void {
-    const requestId = this.#options.newRequestId();
-    const exchange = new Exchange(res, { requestId, isHead, traffic, onThrow: this.#options.onThrow });
+    const exchange = this.#newExchange(res, traffic, isHead);
     exchange.within(() => {
-      const head = readHead(req);
-      if (head === undefined) return exchange.drop();
-      exchange.wantsJson = head.wantsJson;
-      if (this.#draining) exchange.closeAfter();
-      step(exchange, head);
+      const head = this.#headOf(req, exchange);
+      if (head !== undefined) step(exchange, head);
     });
+  }
+
+  #newExchange(res: HttpResponse, traffic: RouteTraffic, isHead: boolean): Exchange {
+    const { onThrow } = this.#options;
+    return new Exchange(res, { requestId: this.#options.newRequestId(), isHead, traffic, onThrow });
+  }
+
+  /** Undefined where the connection had to be closed. */
+  #headOf(req: HttpRequest, exchange: Exchange): RequestHead | undefined {
+    const head = readHead(req);
+    if (head === undefined) exchange.drop();
+    else exchange.wantsJson = head.wantsJson;
+    if (this.#draining) exchange.closeAfter();
+    return head;
   }
 
   /** Bodies that do not come are uWebSockets.js's to give up on, answers that do not come are ours. */

@@ -9,6 +9,7 @@ import type { ApiKey } from '../domain/key.ts';
 import { type Rejection, rateLimited } from '../domain/rejection.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Exchange } from './exchange.ts';
+import type { Headers } from './responses.ts';
 import { type Take, TokenBuckets } from './token-buckets.ts';
 
 /** Requests a second, 0 for as many as come. */
@@ -30,7 +31,9 @@ interface Limit {
   readonly refusal: Rejection;
 }
 
-const FAILURES = rateLimited('too many requests without a good API key from this address; try again');
+const FAILURES = rateLimited(
+  'too many requests without a good API key or webhook URL from this address; try again',
+);
 
 export class RateLimiter {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -52,10 +55,7 @@ export class RateLimiter {
     if (this.#limits.length === 0) return true;
     const nowMs = this.#clock.monotonic();
     const takes = this.#limits.map(({ buckets, idOf }) => buckets.take(idOf(key), nowMs));
-    exchange.rateLimitHeaders = [
-      ['RateLimit-Policy', this.#limits.map(policyItem).join(', ')],
-      ['RateLimit', takes.map((take, index) => rateItem(this.#limits[index]?.name ?? '', take)).join(', ')],
-    ];
+    exchange.rateLimitHeaders = this.#headers(takes);
     for (const [index, take] of takes.entries()) {
       const refusal = this.#limits[index]?.refusal;
       if (take.isTaken || refusal === undefined) continue;
@@ -66,22 +66,30 @@ export class RateLimiter {
   }
 
   /** A batch counts as its events: one of them came with the request. */
-  charge(key: ApiKey, events: number): void {
+  charge(exchange: Exchange, key: ApiKey, events: number): void {
     if (this.#limits.length === 0 || events <= 1) return;
     const nowMs = this.#clock.monotonic();
-    for (const { buckets, idOf } of this.#limits) buckets.charge(idOf(key), events - 1, nowMs);
+    const takes = this.#limits.map(({ buckets, idOf }) => buckets.charge(idOf(key), events - 1, nowMs));
+    exchange.rateLimitHeaders = this.#headers(takes);
   }
 
   /**
-   * Refuses a caller without a good key: with what is wrong, or for having tried too often.
+   * Refuses a caller without a good key or webhook URL: with what is wrong, or for having tried too often.
    * @param address the caller's, as `ClientAddresses` says it
    */
   refuse(exchange: Exchange, rejection: Rejection, address: Uint8Array): void {
-    if (this.#failures === undefined || rejection.kind !== 'unauthenticated')
-      return exchange.reject(rejection);
+    const isGuess = rejection.kind === 'unauthenticated' || rejection.kind === 'not-found';
+    if (this.#failures === undefined || !isGuess) return exchange.reject(rejection);
     const take = this.#failures.take(placeOf(address), this.#clock.monotonic());
     if (take.isTaken) exchange.reject(rejection);
     else exchange.reject(FAILURES, [['Retry-After', String(take.retryAfterSeconds)]]);
+  }
+
+  #headers(takes: readonly Take[]): Headers {
+    return [
+      ['RateLimit-Policy', this.#limits.map(policyItem).join(', ')],
+      ['RateLimit', takes.map((take, index) => rateItem(this.#limits[index]?.name ?? '', take)).join(', ')],
+    ];
   }
 }
 

@@ -4,6 +4,8 @@ import type { HttpRequest } from 'uWebSockets.js';
 export interface RequestHead {
   readonly authorization: string;
   readonly contentType: string;
+  /** Content-Encoding: empty where the body is sent as it is. */
+  readonly contentEncoding: string;
   /** The Accept header names `application/json` or `application/problem+json`. */
   readonly wantsJson: boolean;
   /** Undefined where it is not given: chunked, or no body. */
@@ -34,6 +36,7 @@ const ACCEPTS_JSON = /application\/(?:problem\+)?json\s*(?:[;,]|$)/i;
 export function readHead(req: HttpRequest): RequestHead | undefined {
   let authorization = '';
   let contentType = '';
+  let contentEncoding = '';
   let accept = '';
   let contentLength = '';
   let signature = '';
@@ -88,6 +91,9 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
           isForwarded = true;
         }
         break;
+      case 16:
+        if (name === 'content-encoding') contentEncoding = value.toLowerCase() === 'identity' ? '' : value;
+        break;
       case 17:
         if (name === 'transfer-encoding') {
           encodings += 1;
@@ -104,6 +110,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
   return {
     authorization,
     contentType,
+    contentEncoding,
     wantsJson: accept !== '' && ACCEPTS_JSON.test(accept),
     contentLength: lengths === 0 ? undefined : Number(contentLength),
     signature,

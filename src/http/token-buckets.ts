@@ -50,18 +50,24 @@ export class TokenBuckets {
     const bucket = this.#at(id, nowMs);
     const isTaken = bucket.tokens >= 1;
     if (isTaken) bucket.tokens -= 1;
-    const { perSecond } = this.#policy;
-    return {
-      isTaken,
-      remaining: Math.max(0, Math.floor(bucket.tokens)),
-      fullInSeconds: Math.ceil((this.capacity - bucket.tokens) / perSecond),
-      retryAfterSeconds: Math.max(0, Math.ceil((1 - bucket.tokens) / perSecond)),
-    };
+    return this.#told(bucket, isTaken);
   }
 
   /** Takes what was used beyond what was asked for: the bucket may come to owe, and is refilled from there. */
-  charge(id: string, tokens: number, nowMs: number): void {
-    this.#at(id, nowMs).tokens -= tokens;
+  charge(id: string, tokens: number, nowMs: number): Take {
+    const bucket = this.#at(id, nowMs);
+    bucket.tokens -= tokens;
+    return this.#told(bucket, true);
+  }
+
+  #told({ tokens }: Bucket, isTaken: boolean): Take {
+    const { perSecond } = this.#policy;
+    return {
+      isTaken,
+      remaining: Math.max(0, Math.floor(tokens)),
+      fullInSeconds: Math.ceil((this.capacity - tokens) / perSecond),
+      retryAfterSeconds: Math.max(0, Math.ceil((1 - tokens) / perSecond)),
+    };
   }
 
   #at(id: string, nowMs: number): Bucket {

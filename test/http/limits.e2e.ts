@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { bodyOf, eventBody, expectRefusal, type Tenant, TestServer } from '../support/http.ts';
 import { scrape } from '../support/metrics.ts';
 import { RawConnection, rawRequest } from '../support/raw-socket.ts';
-import { createIntegration, integrations, register, sendEvent, services } from './operations.ts';
+import { createIntegration, integrations, register, sendEvent, services, webhookPath } from './operations.ts';
 
 let server: TestServer;
 let tenant: Tenant;
@@ -48,7 +48,10 @@ describe('the rate of a key', () => {
     await register(server, tenant.ingest);
     const events = Array.from({ length: 15 }, () => eventBody());
     const batch = await server.http.post('/v1/events/batch', tenant.ingest, events);
-    expect(batch.status).toBe(200);
+    expect(batch).toMatchObject({
+      status: 200,
+      headers: { ratelimit: expect.stringMatching(/^"key";r=0;t=1[67]$/) },
+    });
     const next = await server.http.post('/v1/events', tenant.ingest, eventBody());
     expectRefusal(next, 429, /this API key/);
     expect(Number(next.headers['retry-after'])).toBeGreaterThanOrEqual(5);
@@ -85,7 +88,7 @@ describe('requests without a good key', () => {
       const key = n % 2 === 0 ? 'nonsense' : `fsk_ro_${'0'.repeat(49)}`;
       expect((await server.http.get('/v1/services', key)).status).toBe(401);
     }
-    const sentence = 'too many requests without a good API key from this address; try again';
+    const sentence = 'too many requests without a good API key or webhook URL from this address; try again';
     expectRefusal(await server.http.get('/v1/services', 'nonsense'), 429, sentence);
     expectRefusal(await server.http.get('/v1/services'), 429, sentence);
     expect((await server.http.get('/v1/services', tenant.readOnly)).status).toBe(200);
@@ -93,6 +96,22 @@ describe('requests without a good key', () => {
     expect((await server.http.get('/v1/agents', tenant.ingest)).status).toBe(403);
     await new Promise((resolve) => setTimeout(resolve, 1100));
     expect((await server.http.get('/v1/services', 'nonsense')).status).toBe(401);
+  });
+});
+
+describe('requests to webhook URLs that are none', () => {
+  it('are refused with 429 past a burst, and good ones from the same address are not', async () => {
+    await start('--rate-limit-failed-auth', '1');
+    const good = webhookPath(
+      await createIntegration(server, tenant.readOnly, { type: 'alertmanager', direction: 'inbound' }),
+    );
+    const post = (path: string) => server.http.post(path, undefined, { alerts: [] });
+    const wrong = () => post(`/webhooks/alertmanager/${'0'.repeat(43)}`);
+    for (let n = 0; n < 10; n += 1) expect((await wrong()).status).toBe(404);
+    const refused = await wrong();
+    expectRefusal(refused, 429, /^too many requests without a good API key or webhook URL/);
+    expect(refused.headers['retry-after']).toBe('1');
+    expect((await post(good)).status).toBe(202);
   });
 });
 

@@ -75,6 +75,17 @@ describe.each(jsonRoutes.map((route) => ({ name: `${route.method} ${route.path}`
       expect(await server.everything(tenant)).toEqual(before);
     });
 
+    it('is 415 where it is compressed, or may be, and taken where it is said to be as it is', async () => {
+      const before = await server.everything(tenant);
+      for (const encoding of ['gzip', 'br', 'zstd', 'gzip, identity']) {
+        const refused = await put(good, { 'Content-Encoding': encoding });
+        expectRefusal(refused, 415, /Content-Encoding/);
+        expect(refused.headers['accept-encoding']).toBe('identity');
+      }
+      expect(await server.everything(tenant)).toEqual(before);
+      expect((await put(good, { 'Content-Encoding': 'Identity' })).status).toBeLessThan(300);
+    });
+
     it('is taken as JSON under every name of it, and under none', async () => {
       const types = [
         'application/json',
@@ -108,6 +119,7 @@ describe('an error', () => {
     [404, 'GET', '/nowhere', {}],
     [405, 'PATCH', '/v1/agents', {}],
     [415, 'POST', '/v1/events', { 'Content-Type': 'text/plain' }],
+    [415, 'POST', '/v1/events', { 'Content-Encoding': 'gzip' }],
     [400, 'POST', '/v1/events', {}],
   ];
 

@@ -67,6 +67,13 @@ export const ANSWER_HEADERS: Readonly<Record<string, Parameter>> = {
     schema: z.literal('Bearer'),
     example: 'Bearer',
   },
+  'Accept-Encoding': {
+    name: 'Accept-Encoding',
+    description: 'Where the body was compressed: send it as it is.',
+    schema: z.literal('identity'),
+    example: 'identity',
+    isOptional: true,
+  },
   Allow: {
     name: 'Allow',
     description: 'The methods that the path has.',
@@ -89,6 +96,8 @@ export const NO_SUCH_METHOD: Refusal = {
   headers: [...ERROR_HEADER_NAMES, 'Allow'],
 };
 
+const TOO_MANY_GUESSES =
+  'too many requests without a good API key or webhook URL from this address; try again';
 const UNAVAILABLE = 'too many commands wait for the disk; try again';
 
 /** Every refusal that a route knows, by status. */
@@ -117,7 +126,8 @@ function impliedBy({ path, access, body }: RouteLine): readonly Implied[] {
     [500, 'the server failed on this request'],
     [503, UNAVAILABLE],
   ];
-  if (access !== 'webhook-token') {
+  if (access === 'webhook-token') implied.push([429, TOO_MANY_GUESSES]);
+  else {
     implied.push([401, 'the API key is not valid'], [429, 'too many requests with this API key; try again']);
   }
   if (access === 'ingest') implied.push([403, 'an ingest key is required']);
@@ -146,6 +156,7 @@ export function limitHeadersOf({ access }: RouteLine): readonly string[] {
 function headersOf(status: Status): readonly string[] {
   // How long differs from refusal to refusal.
   if (status === 429) return ['Retry-After'];
+  if (status === 415) return ['Accept-Encoding'];
   const names = Object.entries(EXTRA_HEADERS).flatMap(([kind, headers]) =>
     Object.entries(STATUS_OF).some((entry) => entry[0] === kind && entry[1] === status)
       ? headers.map(([name]) => name)
