@@ -35,7 +35,7 @@ export async function ingest(scope: Scope): Promise<Findings> {
   return { rows, skipped };
 }
 
-/** Beside the two, the bare handler with the one write(2) that this durability is: no server in `write` mode passes it. */
+/** Beside the two, the bare handler with one write(2) a request: what the log would cost at the least, were it written so. */
 async function saturated(scope: Scope, ours: Foreshock, bare: Peer): Promise<Row[]> {
   const writer = scope.add(await startBareWriter());
   const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
