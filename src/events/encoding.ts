@@ -57,6 +57,9 @@ function lengthOf(text: string | null): number {
   return text === null ? 0 : text.length;
 }
 
+/** The array's head and the command's code, a byte each. */
+const HEAD_BYTES = 2;
+
 /** Writes the command at `at`; answers where it ends. */
 export function encodeEvents(
   bytes: Buffer,
@@ -66,11 +69,25 @@ export function encodeEvents(
   events: readonly ContextEvent[] | EncodedEvents,
   idempotency?: Idempotency,
 ): number {
-  let end = at;
-  bytes[end++] = idempotency === undefined ? 0x94 : 0x96;
-  end = writeNumber(bytes, end, RECORD_EVENTS_CODE);
-  end = writeId(bytes, end, tenantId);
-  end = writeId(bytes, end, agentId);
+  return encodeEventsAfter(bytes, at, writeIds(bytes, at, tenantId, agentId), events, idempotency);
+}
+
+/** Writes the ids of a command that begins at `at`; answers where they end. */
+export function writeIds(bytes: Buffer, at: number, tenantId: TenantId, agentId: AgentId): number {
+  return writeId(bytes, writeId(bytes, at + HEAD_BYTES, tenantId), agentId);
+}
+
+/** Writes the command at `at` but for its ids, which stand there as far as `idsEnd`; answers where it ends. */
+export function encodeEventsAfter(
+  bytes: Buffer,
+  at: number,
+  idsEnd: number,
+  events: readonly ContextEvent[] | EncodedEvents,
+  idempotency: Idempotency | undefined,
+): number {
+  let end = idsEnd;
+  bytes[at] = idempotency === undefined ? 0x94 : 0x96;
+  bytes[at + 1] = RECORD_EVENTS_CODE;
   if ('lengthBytes' in events) {
     end = writeArrayHeader(bytes, end, events.count);
     events.bytes.copy(bytes, end, 0, events.lengthBytes);

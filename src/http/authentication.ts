@@ -6,11 +6,6 @@ import { looksLikeApiKey, sha256Hex } from '../lib/secrets.ts';
 /** Which keys a route accepts. */
 export type KeyAccess = KeyKind | 'any-key';
 
-interface Remembered {
-  readonly authorization: string;
-  readonly key: ApiKey;
-}
-
 export interface KeyDirectory {
   /** Keys that are good, by the lower-case hex of their SHA-256. */
   get(hash: string): ApiKey | undefined;
@@ -32,7 +27,7 @@ const BEARER = /^bearer +(\S+)$/i;
 const MAX_REMEMBERED = 65_536;
 
 /** A power of two. */
-const PLACES = 4096;
+const PLACES = 65_536;
 
 /**
  * Who calls, from the Authorization header. Looking a key up by its hash leaves no time to measure: whoever can make
@@ -47,8 +42,9 @@ export class Authenticator {
   readonly #keys: KeyDirectory;
   /** Headers, as agents write them. */
   readonly #remembered = new Map<string, ApiKey>();
-  /** Those that came last, by what three of their characters come to. */
-  readonly #places = new Array<Remembered | undefined>(PLACES).fill(undefined);
+  /** Those that came last, by what some of their characters come to, and whose they are. */
+  readonly #headers = new Array<string>(PLACES).fill('');
+  readonly #holders = new Array<ApiKey | undefined>(PLACES).fill(undefined);
   #revocations = 0;
 
   constructor(keys: KeyDirectory) {
@@ -63,13 +59,13 @@ export class Authenticator {
   authenticate(authorization: string, access: KeyAccess): ApiKey | Rejection {
     if (this.#revocations !== this.#keys.revocations()) {
       this.#remembered.clear();
-      this.#places.fill(undefined);
+      this.#headers.fill('');
+      this.#holders.fill(undefined);
       this.#revocations = this.#keys.revocations();
     }
     const place = placeOf(authorization);
-    const remembered = this.#places[place];
-    const key =
-      remembered?.authorization === authorization ? remembered.key : this.#find(authorization, place);
+    const remembered = this.#headers[place] === authorization ? this.#holders[place] : undefined;
+    const key = remembered ?? this.#find(authorization, place);
     if ('type' in key) return key;
     if (access !== 'any-key' && key.kind !== access) return WRONG_KIND[access];
     return key;
@@ -78,7 +74,8 @@ export class Authenticator {
   #find(authorization: string, place: number): ApiKey | Rejection {
     const key = this.#remembered.get(authorization);
     if (key === undefined) return this.#read(authorization);
-    this.#places[place] = { authorization, key };
+    this.#headers[place] = authorization;
+    this.#holders[place] = key;
     return key;
   }
 
@@ -102,8 +99,8 @@ export class Authenticator {
 function placeOf(authorization: string): number {
   const end = authorization.length;
   const mixed =
-    (authorization.charCodeAt(end - 1) << 6) ^
-    (authorization.charCodeAt(end - 2) << 3) ^
+    (authorization.charCodeAt(end - 1) << 10) ^
+    (authorization.charCodeAt(end - 2) << 5) ^
     authorization.charCodeAt(end - 3);
   return mixed & (PLACES - 1);
 }

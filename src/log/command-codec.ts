@@ -9,7 +9,17 @@ import type { AlertChange, AlertMatch, Candidate } from '../domain/alert.ts';
 import type { Command, CommandType, CorrelateAlert, NewKey, RecordEvents } from '../domain/command.ts';
 import type { Submission } from '../domain/encoded-events.ts';
 import type { ContextEvent } from '../domain/event.ts';
-import { agentId, alertId, deliveryId, integrationId, keyId, outboundId, tenantId } from '../domain/ids.ts';
+import {
+  type AgentId,
+  agentId,
+  alertId,
+  deliveryId,
+  integrationId,
+  keyId,
+  outboundId,
+  type TenantId,
+  tenantId,
+} from '../domain/ids.ts';
 import {
   DIRECTIONS,
   type Direction,
@@ -19,7 +29,7 @@ import {
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
 import type { AttemptResult } from '../domain/outbound.ts';
 import { EventCursor } from '../events/cursor.ts';
-import { encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from '../events/encoding.ts';
+import { encodeEventsAfter, maxEncodedBytes, RECORD_EVENTS_CODE, writeIds } from '../events/encoding.ts';
 import { Fields } from '../lib/fields.ts';
 import { FRAME_BYTES } from './record.ts';
 
@@ -48,6 +58,12 @@ const packOptions = RESERVE_START_SPACE | RESET_BUFFER_MODE | FRAME_BYTES;
 
 /** Where record-events are written; it grows to the largest batch seen. */
 let hotBuffer = Buffer.allocUnsafeSlow(64 * 1024);
+/** Whose ids stand there, and where they end: who sends events sends several, and to write the ids was 0.2 µs of an ingest. */
+const hotIds: { tenantId: TenantId | undefined; agentId: AgentId | undefined; end: number } = {
+  tenantId: undefined,
+  agentId: undefined,
+  end: 0,
+};
 
 /**
  * A command as a record whose frame is still to be filled in: the payload starts at `FRAME_BYTES`.
@@ -58,8 +74,16 @@ export function encodeCommand(command: Submission): Buffer {
     return packr.pack(fieldsOf(command), packOptions);
   const { tenantId, agentId, events, idempotency } = command;
   const atMost = FRAME_BYTES + maxEncodedBytes(command);
-  if (atMost > hotBuffer.length) hotBuffer = Buffer.allocUnsafeSlow(2 * atMost);
-  return hotBuffer.subarray(0, encodeEvents(hotBuffer, FRAME_BYTES, tenantId, agentId, events, idempotency));
+  if (atMost > hotBuffer.length) {
+    hotBuffer = Buffer.allocUnsafeSlow(2 * atMost);
+    hotIds.tenantId = undefined;
+  }
+  if (hotIds.tenantId !== tenantId || hotIds.agentId !== agentId) {
+    hotIds.tenantId = tenantId;
+    hotIds.agentId = agentId;
+    hotIds.end = writeIds(hotBuffer, FRAME_BYTES, tenantId, agentId);
+  }
+  return hotBuffer.subarray(0, encodeEventsAfter(hotBuffer, FRAME_BYTES, hotIds.end, events, idempotency));
 }
 
 /** The events of a payload, if that is what it holds. */
