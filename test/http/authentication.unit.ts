@@ -90,8 +90,11 @@ describe('a header', () => {
   it('leaves where there are too many, and is good all the same', () => {
     const first = `Bearer ${newKey()}`;
     expect(isGood(first)).toBe(true);
-    for (let n = 0; n < MAX_REMEMBERED; n += 1) isGood(`Bearer ${newKey()}`);
+    for (let n = 1; n < MAX_REMEMBERED; n += 1) isGood(`Bearer ${newKey()}`);
     expect(authenticator.remembered).toBe(MAX_REMEMBERED);
+    expect(isGood(`Bearer ${newKey()}`)).toBe(true);
+    expect(authenticator.remembered).toBe(1);
     expect(isGood(first)).toBe(true);
+    expect(lookUps).toBe(MAX_REMEMBERED + 2);
   });
 });
