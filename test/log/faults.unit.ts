@@ -352,6 +352,118 @@ describe('a group that the disk does not take', () => {
     expect((await directory.open()).commands.slice(0, logged.length)).toEqual(logged);
   });
 
+  /** Calls are noted, by name and segment; those of `failing` fail, a write after so many bytes. */
+  const noting = (failing: readonly string[], bytes = 7) => {
+    const calls: string[] = [];
+    directory.disk.judge = ({ name, path }) => {
+      const call = `${name} ${/\d\.log(?:\.tmp)?$/.exec(path)?.[0] ?? 'folder'}`;
+      calls.push(call);
+      return failing.includes(call) ? { code: 'EIO', bytes } : undefined;
+    };
+    return calls;
+  };
+  const sizeOf = (ordinal: number) => directory.get(segmentFileName(ordinal)).length;
+
+  it('is told of when it has been forgotten, and one that is taken is not', async () => {
+    const log = await openGrouped();
+    const [first] = appendTo(log, 1, 1);
+    const told: unknown[] = [];
+    const note = () => told.push(log.lastStamp);
+    await log.makeDurable(note);
+    await log.makeDurable(note);
+    expect(told).toEqual([]);
+    appendTo(log, 2, 2);
+    noting(['write 1.log']);
+    await expect(log.makeDurable(note)).rejects.toThrow(LogUnavailable);
+    expect(told).toEqual([first?.stamp]);
+    directory.disk.mend();
+    log.close();
+  });
+
+  it('is cut off before anybody is told', async () => {
+    const log = await openGrouped();
+    appendTo(log, 1, 1);
+    await log.makeDurable();
+    const end = sizeOf(1);
+    appendTo(log, 2, 2);
+    const calls = noting(['write 1.log']);
+    await expect(log.makeDurable(() => expect(sizeOf(1)).toBe(end))).rejects.toThrow(LogUnavailable);
+    expect(calls).toEqual(['write 1.log', 'truncate 1.log']);
+    directory.disk.mend();
+    log.close();
+  });
+
+  it('and does not let itself be cut off is cut off, durably, before the next is written', async () => {
+    const log = await openGrouped();
+    const logged = appendTo(log, 1, 1);
+    await log.makeDurable();
+    const end = sizeOf(1);
+    appendTo(log, 2, 2);
+    noting(['write 1.log', 'truncate 1.log']);
+    await expect(log.makeDurable()).rejects.toThrow(LogUnavailable);
+    expect(sizeOf(1)).toBe(end + 7);
+    logged.push(...appendTo(log, 3, 3));
+    const calls = noting([]);
+    await log.makeDurable();
+    logged.push(...appendTo(log, 4, 4));
+    await log.makeDurable();
+    expect(calls).toEqual([
+      ...['truncate 1.log', 'sync 1.log', 'write 1.log', 'sync 1.log'],
+      ...['write 1.log', 'sync 1.log'],
+    ]);
+    directory.close(log);
+    await directory.expectLog(logged);
+  });
+
+  it('and does not let itself be cut off is cut off at the close', async () => {
+    const log = await openGrouped();
+    const logged = appendTo(log, 1, 1);
+    await log.makeDurable();
+    const end = sizeOf(1);
+    appendTo(log, 2, 2);
+    noting(['write 1.log', 'truncate 1.log']);
+    await expect(log.makeDurable()).rejects.toThrow(LogUnavailable);
+    const calls = noting([]);
+    directory.close(log);
+    expect(calls.slice(0, 2)).toEqual(['truncate 1.log', 'sync 1.log']);
+    expect(sizeOf(1)).toBe(end);
+    await directory.expectLog(logged);
+  });
+
+  it('leaves a segment that was begun for it empty, durably', async () => {
+    const log = await openGrouped();
+    const logged = appendTo(log, 1, 3);
+    await log.makeDurable();
+    appendTo(log, 4, 4);
+    const calls = noting(['write 2.log']);
+    await expect(log.makeDurable()).rejects.toThrow(LogUnavailable);
+    expect(calls.slice(calls.indexOf('write 2.log'))).toEqual([
+      ...['write 2.log', 'truncate 2.log', 'sync 2.log'],
+      'truncate 1.log',
+    ]);
+    expect(sizeOf(2)).toBe(HEADER_BYTES);
+    expect(directory.disk.openFiles).toEqual([FIRST]);
+    directory.disk.mend();
+    logged.push(...appendTo(log, 4, 5));
+    await log.makeDurable();
+    directory.close(log);
+    await directory.expectLog(logged);
+  });
+
+  it('leaves no segment that was begun for it and would not be emptied, once the log is closed', async () => {
+    const log = await openGrouped();
+    const logged = appendTo(log, 1, 3);
+    await log.makeDurable();
+    appendTo(log, 4, 4);
+    noting(['write 2.log', 'truncate 2.log'], RECORD_BYTES - 1);
+    await expect(log.makeDurable()).rejects.toThrow(LogUnavailable);
+    expect(sizeOf(2)).toBeGreaterThan(HEADER_BYTES);
+    directory.disk.mend();
+    directory.close(log);
+    expect(directory.names()).toEqual([FIRST]);
+    await directory.expectLog(logged);
+  });
+
   it('does not come back with the next start, where the log is closed in order', async () => {
     const log = await openGrouped();
     const logged = appendTo(log, 1, 1);
