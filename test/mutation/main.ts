@@ -19,7 +19,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   domain: { tests: ['domain/*'], propertyMs: 1000, atLeast: 99 },
   windows: { tests: ['windows/*', 'model/{history,live-events}*'], propertyMs: 1500, atLeast: 92 },
   alerting: { tests: ['alerting/*'], propertyMs: 10_000, atLeast: 93 },
-  log: { tests: ['log/*', 'checkpoint/{checkpoint,old-data}*'], propertyMs: 2500, atLeast: 78 },
+  log: { tests: ['log/*', 'checkpoint/{checkpoint,old-data}*'], propertyMs: 2500, atLeast: 88 },
 };
 
 const { values, positionals } = parseArgs({
