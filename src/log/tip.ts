@@ -66,6 +66,8 @@ export class Tip {
       lastCrc: end.lastCrc,
     };
     rewrite(file, end.syncedBytes, end.lengthBytes);
+    // Its length likewise: room that was cut off before such a sync must not come back.
+    file.truncate(end.lengthBytes);
     // What was replayed is about to be shown to readers, and may so far be in the page cache alone; so may the
     // name of the last segment, if the process died between renaming it and syncing the folder.
     syncNow(this.active);

@@ -32,8 +32,9 @@ describe('a start', () => {
     await directory.write(1, 3);
     expect(await callsOf(() => directory.open())).toEqual([
       'sync-directory',
-      // Written over itself: the kernel may call clean what a sync that failed has lost.
+      // Written over itself, and cut where it ends: the kernel may call clean what a sync that failed has lost.
       `write ${FIRST}`,
+      `truncate ${FIRST}`,
       `sync ${FIRST}`,
       'sync-directory',
     ]);
