@@ -80,9 +80,8 @@ export async function recover(options: ReplayOptions, visit: Visit): Promise<Rec
 function mend(disk: Disk, directory: string, tail: Tail): string[] {
   switch (tail.type) {
     case 'clean':
-      return [];
+    // Whoever goes on where the log ends cuts its file there (`Tip.continueFrom`).
     case 'blank':
-      cut(disk, directory, tail.name, tail.offset);
       return [];
     case 'bad':
       return [cutTail(disk, directory, tail.name, tail.offset)];

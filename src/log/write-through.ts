@@ -3,8 +3,9 @@
  * the process; when `append` throws, the log is as it was before. The file is made longer ahead of what is written,
  * where the disk can do that, so that most records are copied to memory that the kernel shares, and cost no system call.
  *
- * Whatever lies past the end is cut off before another segment begins, and at a close. A write that fails half-way is cut off again: at once, or, where the disk refuses even to shorten the file,
- * before the next write. What lies past the end meanwhile is no record.
+ * Whatever lies past the end is cut off before another segment begins, and at a close. A write that fails half-way is
+ * cut off again: at once, or, where the disk refuses even to shorten the file, before the next write. What lies past the
+ * end meanwhile is no record.
  */
 import type { Stamp } from '../domain/command.ts';
 import type { Submission } from '../domain/encoded-events.ts';
