@@ -31,7 +31,7 @@ interface Limit {
   readonly refusal: Rejection;
 }
 
-const FAILURES = rateLimited(
+export const TOO_MANY_FAILURES: Rejection = rateLimited(
   'too many requests without a good API key or webhook URL from this address; try again',
 );
 
@@ -82,7 +82,7 @@ export class RateLimiter {
     if (this.#failures === undefined || !isGuess) return exchange.reject(rejection);
     const take = this.#failures.take(placeOf(address), this.#clock.monotonic());
     if (take.isTaken) exchange.reject(rejection);
-    else exchange.reject(FAILURES, [['Retry-After', String(take.retryAfterSeconds)]]);
+    else exchange.reject(TOO_MANY_FAILURES, [['Retry-After', String(take.retryAfterSeconds)]]);
   }
 
   #headers(takes: readonly Take[]): Headers {

@@ -1,6 +1,7 @@
 /** Refusals: those that a route's access and body imply, and the headers that come with them. */
 import { z } from 'zod';
 import { METHOD_NOT_ALLOWED, NOT_FOUND } from '../../domain/rejection.ts';
+import { TOO_MANY_FAILURES } from '../rate-limiter.ts';
 import { ERROR_HEADERS, EXTRA_HEADERS, REASONS, STATUS_OF, type Status } from '../responses.ts';
 import type { RouteLine } from '../route.ts';
 import type { Operation, Parameter } from './operation.ts';
@@ -96,8 +97,6 @@ export const NO_SUCH_METHOD: Refusal = {
   headers: [...ERROR_HEADER_NAMES, 'Allow'],
 };
 
-const TOO_MANY_GUESSES =
-  'too many requests without a good API key or webhook URL from this address; try again';
 const UNAVAILABLE = 'too many commands wait for the disk; try again';
 
 /** Every refusal that a route knows, by status. */
@@ -126,7 +125,7 @@ function impliedBy({ path, access, body }: RouteLine): readonly Implied[] {
     [500, 'the server failed on this request'],
     [503, UNAVAILABLE],
   ];
-  if (access === 'webhook-token') implied.push([429, TOO_MANY_GUESSES]);
+  if (access === 'webhook-token') implied.push([429, TOO_MANY_FAILURES.detail]);
   else {
     implied.push([401, 'the API key is not valid'], [429, 'too many requests with this API key; try again']);
   }
