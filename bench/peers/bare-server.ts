@@ -1,6 +1,6 @@
 /**
  * The floor: uWebSockets.js handlers that read a body and answer 201, or answer a constant, and nothing else. With
- * `--write FILE` a POST is first written to a file, in one write(2): the least that `write` durability can come to.
+ * `--write FILE` a POST is first written to a file, in one write(2): what a log that is written so comes to at the least.
  */
 
 import { App, us_socket_local_port } from 'uWebSockets.js';

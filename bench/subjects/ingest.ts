@@ -43,10 +43,10 @@ async function saturated(scope: Scope, ours: Foreshock, bare: Peer): Promise<Row
   const figures = await duel({ bare: on(bare), writer: on(writer), ours: on(ours) }, ROUNDS);
   const cost = costRow(WRITE, figures.ours, figures.bare);
   const throughput = throughputRow(WRITE, `wrk -c ${CONNECTIONS}`, figures.ours, figures.bare);
-  const ceiling = (ratio: number) => `the bare handler with a write(2): ${ratio.toFixed(2)}×`;
+  const withWrite = (ratio: number) => `the bare handler with a write(2): ${ratio.toFixed(2)}×`;
   return [
-    { ...cost, note: ceiling(figures.bare.cpuMicros / figures.writer.cpuMicros) },
-    { ...throughput, note: ceiling(figures.writer.perSecond / figures.bare.perSecond) },
+    { ...cost, note: withWrite(figures.bare.cpuMicros / figures.writer.cpuMicros) },
+    { ...throughput, note: withWrite(figures.writer.perSecond / figures.bare.perSecond) },
   ];
 }
 
