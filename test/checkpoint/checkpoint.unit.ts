@@ -109,14 +109,20 @@ async function answersOf(
   return { answers, engine };
 }
 
+/** The data of an engine that has lived for so many steps and was closed, and what it answered before. */
+async function lived(steps: number) {
+  const clock = new ManualClock(START_MS);
+  const directory = freshDirectory();
+  const engine = await openTestEngine(directory, SETTINGS, clock);
+  await live(engine, steps);
+  const before = everyAnswer(engine);
+  await engine.close();
+  return { clock, directory, engine, before };
+}
+
 describe('a start from a checkpoint', () => {
   it('answers byte for byte as a full replay does, wherever the checkpoint was made', async () => {
-    const clock = new ManualClock(START_MS);
-    const directory = freshDirectory();
-    const engine = await openTestEngine(directory, SETTINGS, clock);
-    await live(engine, 60);
-    const before = everyAnswer(engine);
-    await engine.close();
+    const { clock, directory, engine, before } = await lived(60);
     expect((await answersOf(copyOf(directory), clock)).answers).toEqual(before);
     const last = sealed(directory);
     expect(last).toBeGreaterThan(4);
@@ -147,12 +153,7 @@ describe('a start from a checkpoint', () => {
   });
 
   it('falls back to the older checkpoint, and then to the log, where one is damaged at any byte', async () => {
-    const clock = new ManualClock(START_MS);
-    const directory = freshDirectory();
-    const engine = await openTestEngine(directory, SETTINGS, clock);
-    await live(engine, 25);
-    const before = everyAnswer(engine);
-    await engine.close();
+    const { clock, directory, before } = await lived(25);
     const last = sealed(directory);
     await make({ dataDirectory: directory, limits: LIMITS, throughOrdinal: 1 });
     await make({ dataDirectory: directory, limits: LIMITS, throughOrdinal: last });
@@ -171,12 +172,7 @@ describe('a start from a checkpoint', () => {
   });
 
   it('passes over one that a newer version has written, with rows that this one does not understand', async () => {
-    const clock = new ManualClock(START_MS);
-    const directory = freshDirectory();
-    const engine = await openTestEngine(directory, SETTINGS, clock);
-    await live(engine, 25);
-    const before = everyAnswer(engine);
-    await engine.close();
+    const { clock, directory, before } = await lived(25);
     const options = {
       disk: nodeDisk,
       dataDirectory: directory,

@@ -380,27 +380,29 @@ describe('a group that the disk does not take', () => {
     log.close();
   });
 
-  it('is cut off before anybody is told', async () => {
+  /** A log of so many durable records and a group of one more, which the disk refuses with these calls failing. */
+  const refusing = async (durable: number, failing: readonly string[], bytes?: number) => {
     const log = await openGrouped();
-    appendTo(log, 1, 1);
+    const logged = appendTo(log, 1, durable);
     await log.makeDurable();
     const end = sizeOf(1);
-    appendTo(log, 2, 2);
-    const calls = noting(['write 1.log']);
-    await expect(log.makeDurable(() => expect(sizeOf(1)).toBe(end))).rejects.toThrow(LogUnavailable);
+    appendTo(log, durable + 1, durable + 1);
+    const calls = noting(failing, bytes);
+    const sizesTold: number[] = [];
+    await expect(log.makeDurable(() => sizesTold.push(sizeOf(1)))).rejects.toThrow(LogUnavailable);
+    return { log, logged, end, calls, sizesTold };
+  };
+
+  it('is cut off before anybody is told', async () => {
+    const { log, end, calls, sizesTold } = await refusing(1, ['write 1.log']);
+    expect(sizesTold).toEqual([end]);
     expect(calls).toEqual(['write 1.log', 'truncate 1.log']);
     directory.disk.mend();
     log.close();
   });
 
   it('and does not let itself be cut off is cut off, durably, before the next is written', async () => {
-    const log = await openGrouped();
-    const logged = appendTo(log, 1, 1);
-    await log.makeDurable();
-    const end = sizeOf(1);
-    appendTo(log, 2, 2);
-    noting(['write 1.log', 'truncate 1.log']);
-    await expect(log.makeDurable()).rejects.toThrow(LogUnavailable);
+    const { log, logged, end } = await refusing(1, ['write 1.log', 'truncate 1.log']);
     expect(sizeOf(1)).toBe(end + 7);
     logged.push(...appendTo(log, 3, 3));
     const calls = noting([]);
@@ -416,13 +418,7 @@ describe('a group that the disk does not take', () => {
   });
 
   it('and does not let itself be cut off is cut off at the close', async () => {
-    const log = await openGrouped();
-    const logged = appendTo(log, 1, 1);
-    await log.makeDurable();
-    const end = sizeOf(1);
-    appendTo(log, 2, 2);
-    noting(['write 1.log', 'truncate 1.log']);
-    await expect(log.makeDurable()).rejects.toThrow(LogUnavailable);
+    const { log, logged, end } = await refusing(1, ['write 1.log', 'truncate 1.log']);
     const calls = noting([]);
     directory.close(log);
     expect(calls.slice(0, 2)).toEqual(['truncate 1.log', 'sync 1.log']);
@@ -431,12 +427,7 @@ describe('a group that the disk does not take', () => {
   });
 
   it('leaves a segment that was begun for it empty, durably', async () => {
-    const log = await openGrouped();
-    const logged = appendTo(log, 1, 3);
-    await log.makeDurable();
-    appendTo(log, 4, 4);
-    const calls = noting(['write 2.log']);
-    await expect(log.makeDurable()).rejects.toThrow(LogUnavailable);
+    const { log, logged, calls } = await refusing(3, ['write 2.log']);
     expect(calls.slice(calls.indexOf('write 2.log'))).toEqual([
       ...['write 2.log', 'truncate 2.log', 'sync 2.log'],
       'truncate 1.log',
@@ -451,12 +442,8 @@ describe('a group that the disk does not take', () => {
   });
 
   it('leaves no segment that was begun for it and would not be emptied, once the log is closed', async () => {
-    const log = await openGrouped();
-    const logged = appendTo(log, 1, 3);
-    await log.makeDurable();
-    appendTo(log, 4, 4);
-    noting(['write 2.log', 'truncate 2.log'], RECORD_BYTES - 1);
-    await expect(log.makeDurable()).rejects.toThrow(LogUnavailable);
+    const failing = ['write 2.log', 'truncate 2.log'];
+    const { log, logged } = await refusing(3, failing, RECORD_BYTES - 1);
     expect(sizeOf(2)).toBeGreaterThan(HEADER_BYTES);
     directory.disk.mend();
     directory.close(log);
