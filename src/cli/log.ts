@@ -1,7 +1,7 @@
 /** `foreshock log …`: looking at the log of a data directory, and mending it. */
 import { Command } from 'commander';
 import { claimDirectory } from '../admin/socket.ts';
-import { checkpointDirectory, logDirectory } from '../commands/load.ts';
+import { checkpointDirectory, holdsData, logDirectory } from '../commands/load.ts';
 import type { Command as LogCommand } from '../domain/command.ts';
 import { publicFields } from '../domain/event.ts';
 import { nodeDisk } from '../lib/disk.ts';
@@ -174,7 +174,7 @@ async function stat(flags: LogFlags): Promise<void> {
 
 /** A mistyped directory is no empty log. */
 function demandLog(directory: string): void {
-  if (nodeDisk.list(directory).includes('log')) return;
+  if (holdsData(nodeDisk, directory)) return;
   throw new Error(`${directory} holds no data of Foreshock; give its --data-dir`);
 }
 

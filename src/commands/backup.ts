@@ -13,7 +13,7 @@ import { verify } from '../log/inspect.ts';
 import { cut } from '../log/recovery.ts';
 import { segmentOrdinals } from '../log/replay.ts';
 import { segmentFileName } from '../log/segment.ts';
-import { checkpointDirectory, logDirectory } from './load.ts';
+import { checkpointDirectory, holdsData, logDirectory } from './load.ts';
 
 export interface CopyOptions {
   readonly disk: Disk;
@@ -38,7 +38,7 @@ const ATTEMPTS = 5;
 /** @throws Error where `to` holds something, or `from` no data; LogDamaged where what was copied is not whole */
 export async function copyData(options: CopyOptions): Promise<Copied> {
   const { disk, from, to } = options;
-  if (!disk.list(from).includes('log')) throw new Error(`${from} holds no data of Foreshock`);
+  if (!holdsData(disk, from)) throw new Error(`${from} holds no data of Foreshock`);
   if (isWithin(from, to)) throw new Error(`${to} lies in ${from}; give a directory outside of it`);
   disk.makeDirectory(to);
   if (disk.list(to).length > 0) throw new Error(`${to} is not empty; give a directory that is not there yet`);

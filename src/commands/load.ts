@@ -2,7 +2,7 @@
  * From a data directory to a state: the newest checkpoint that can be read, then the log after it. The same
  * at a start, for the next checkpoint, and for looking at a directory that nobody serves.
  */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Disk } from '../lib/disk.ts';
 import { CheckpointBroken, checkpointOrdinals, readCheckpoint } from '../log/checkpoint.ts';
 import type { ReplayOptions, SegmentEnd, Visit } from '../log/replay.ts';
@@ -11,6 +11,11 @@ import { type ChangeListener, State, type StateLimits } from './state.ts';
 import { StateRestorer } from './state-rows.ts';
 
 export const logDirectory = (dataDirectory: string): string => join(dataDirectory, 'log');
+
+/** Whether a server has written to a directory. @throws the system's error where there is none */
+export function holdsData(disk: Disk, dataDirectory: string): boolean {
+  return disk.list(dataDirectory).includes(basename(logDirectory(dataDirectory)));
+}
 export const checkpointDirectory = (dataDirectory: string): string => join(dataDirectory, 'checkpoints');
 
 export interface LoadOptions extends Omit<ReplayOptions, 'directory' | 'after'> {
