@@ -94,7 +94,7 @@ export class GroupWriter implements LogWriter {
       if (this.#leftover !== undefined) removeSegment(this.#tip, this.#leftover);
       if (this.#cutPending) segment?.file?.truncate(lengthBytes);
     } catch {
-      // The next start cuts it off.
+      // As after a crash: what is whole of it comes back with the next start, the rest is cut off there.
     }
     if (segment === undefined) return stamp;
     syncNow(segment);
@@ -163,7 +163,7 @@ function removeSegment({ disk, directory }: Tip, { header }: ActiveSegment): voi
   disk.remove(join(directory, segmentFileName(header.ordinal)));
 }
 
-/** Whether a segment's file let itself be cut; where it does not, what was refused may come back after a crash. */
+/** Whether a segment's file let itself be cut; where it does not, what was refused may come back with a restart. */
 async function truncated(segment: ActiveSegment | undefined, lengthBytes: number): Promise<boolean> {
   try {
     await segment?.file?.truncateAsync(lengthBytes);

@@ -34,11 +34,11 @@ export class Ledger {
   durable = 0;
   /** Submitted and not answered, in order. */
   pending: Entry[] = [];
-  /** Answered that the log cannot be written, since the last that was taken: a crash may bring one group back. */
+  /** Answered that the log cannot be written, since the last that was taken: a restart may bring one group back. */
   abandoned: Entry[][] = [];
   /** Of the process before: may be in the log, the first ones of them. */
   uncertain: Entry[] = [];
-  /** Commands answered that the log cannot be written, and found in it after a crash. */
+  /** Commands answered that the log cannot be written, and found in it after a restart. */
   cameBack = 0;
 
   take(entry: Entry, isDurable: boolean): void {
@@ -54,11 +54,11 @@ export class Ledger {
     this.pending = [];
   }
 
-  /** The process has stopped in order: what it acknowledged is all there is. */
-  processStopped(): void {
+  /** The process has stopped in order: what it acknowledged is all there is, but for what would not be cut off. */
+  processStopped(mayHoldRefused: boolean): void {
     this.durable = this.taken.length;
     this.uncertain = [];
-    this.abandoned = [];
+    if (!mayHoldRefused) this.abandoned = [];
   }
 
   /**

@@ -352,10 +352,10 @@ class Simulation {
       return;
     }
     if (this.#ledger.pending.length > 0) throw this.#asFailure('commands were left unanswered by a stop');
-    this.#ledger.processStopped();
-    this.#count.stops += 1;
     // A disk in trouble may keep the mark from being left, and what it refused from being cut off.
     const isTroubled = JSON.stringify(this.#disk.faults) !== JSON.stringify(NO_FAULTS);
+    this.#ledger.processStopped(isTroubled);
+    this.#count.stops += 1;
     this.#lastEnd = isTroubled ? undefined : 'stop';
     this.#shownAtMs = shownAtMs;
   }
