@@ -103,6 +103,16 @@ export class ForeshockClient {
     return this.#read(path, object<wire.StateWindow>('service', 'deploy_events'), options);
   }
 
+  /** A page of what was told of a service, live or not, newest first. */
+  showServiceLog(
+    serviceId: string,
+    query: wire.ServiceEventQuery = {},
+    options: CallOptions = {},
+  ): Promise<wire.ServiceEvents> {
+    const path = `/v1/services/${segment(serviceId)}/events${queryOf(query)}`;
+    return this.#read(path, object<wire.ServiceEvents>('events', 'per_page'), options);
+  }
+
   listIntegrations(options: CallOptions = {}): Promise<readonly wire.Integration[]> {
     return this.#read('/v1/integrations', list<wire.Integration>('id', 'type'), options);
   }

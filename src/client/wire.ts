@@ -9,7 +9,7 @@ import type { alertPageSchema, alertSchema } from '../http/api-schemas/alerts.ts
 import type { batchResultSchema, storedEventSchema } from '../http/api-schemas/events.ts';
 import type { healthSchema, readinessSchema } from '../http/api-schemas/health.ts';
 import type { deliverySchema, integrationSchema } from '../http/api-schemas/integrations.ts';
-import type { serviceListSchema, windowSchema } from '../http/api-schemas/services.ts';
+import type { serviceListSchema, serviceLogSchema, windowSchema } from '../http/api-schemas/services.ts';
 import type { webhookResultSchema } from '../http/api-schemas/webhooks.ts';
 import type {
   eventSchema,
@@ -36,6 +36,12 @@ export interface AlertFilter {
   readonly status?: AlertSummary['status'];
 }
 
+export interface ServiceEventQuery extends Pick<PageQuery, 'per_page'> {
+  /** Id of an event: only older ones are answered. */
+  readonly before?: string;
+  readonly event_type?: EventType;
+}
+
 export interface PageQuery {
   readonly per_page?: 10 | 20 | 50 | 100;
   /** From 1. */
@@ -50,6 +56,7 @@ export type StoredEvent = Readonly<z.output<typeof storedEventSchema>>;
 export type AgentWithEvents = Readonly<z.output<typeof eventLogSchema>>;
 export type BatchResult = Readonly<z.output<typeof batchResultSchema>>;
 export type Service = Readonly<z.output<typeof serviceListSchema>[number]>;
+export type ServiceEvents = Readonly<z.output<typeof serviceLogSchema>>;
 /** What is live of a service. */
 export type StateWindow = Readonly<z.output<typeof windowSchema>>;
 export type WindowEvent = Readonly<StateWindow['deploy_events'][number]>;

@@ -73,3 +73,8 @@ export function eventIdOf(tenant: TenantId, receivedAtMs: number, eventNumber: n
   const variant = (0x8000 | (Number.parseInt(tenant.slice(0, 4), 16) & 0x3fff)).toString(16);
   return `${time.slice(0, 8)}-${time.slice(8)}-7${tenant.slice(4, 7)}-${variant}-${number}` as EventId;
 }
+
+/** The number of an event within its tenant, by its id. */
+export function eventNumberOf(id: EventId): number {
+  return Number.parseInt(id.slice(-12), 16);
+}

@@ -1,9 +1,8 @@
-import { isEventType } from '../domain/event.ts';
 import { agentId, parseUuid } from '../domain/ids.ts';
-import { badInput, NOT_FOUND, NOT_YOUR_AGENT, type Rejection } from '../domain/rejection.ts';
+import { NOT_FOUND, NOT_YOUR_AGENT, type Rejection } from '../domain/rejection.ts';
 import type { EventLogRequest } from '../queries/event-log.ts';
 import { type Api, carryOut, reply, replyWithList, show } from './api.ts';
-import { filterIn, pageIn } from './paging.ts';
+import { eventTypeIn, filterIn, pageIn } from './paging.ts';
 import { NO_CONTENT } from './responses.ts';
 import type { KeyCall } from './route.ts';
 import { read, registrationSchema } from './schemas.ts';
@@ -53,8 +52,7 @@ export function showAgent(api: Api, { exchange, key, params, query }: KeyCall): 
 function readEventLogRequest(query: URLSearchParams): EventLogRequest | Rejection {
   const page = pageIn(query);
   if ('type' in page) return page;
-  const eventType = filterIn(query, 'event_type');
-  if (eventType !== null && !isEventType(eventType))
-    return badInput('event_type must be one of the event types');
+  const eventType = eventTypeIn(query);
+  if (eventType !== null && typeof eventType !== 'string') return eventType;
   return { ...page, service: filterIn(query, 'service'), vendor: filterIn(query, 'vendor'), eventType };
 }

@@ -29,6 +29,7 @@ const KEY_ROUTES: readonly Line[] = [
   ['GET', '/v1/agents/:id', 'read-only', 'none', agents.showAgent],
   ['GET', '/v1/services', 'any-key', 'none', services.listServices],
   ['GET', '/v1/services/:id/context', 'any-key', 'none', services.showServiceContext],
+  ['GET', '/v1/services/:id/events', 'read-only', 'none', services.showServiceLog],
   ['GET', '/v1/integrations', 'read-only', 'none', integrations.listIntegrations],
   ['POST', '/v1/integrations', 'read-only', 'json', integrations.createIntegration],
   ['PUT', '/v1/integrations/:id', 'read-only', 'json', integrations.updateIntegration],

@@ -1,6 +1,8 @@
-import { parseUuid } from '../domain/ids.ts';
-import { NOT_FOUND } from '../domain/rejection.ts';
+import { type EventId, parseUuid } from '../domain/ids.ts';
+import { badInput, NOT_FOUND, type Rejection } from '../domain/rejection.ts';
+import type { ServiceLogRequest } from '../queries/service-log.ts';
 import { type Api, reply, replyWithList, show } from './api.ts';
+import { eventTypeIn, filterIn, perPageIn } from './paging.ts';
 import type { KeyCall } from './route.ts';
 
 /** GET /v1/services */
@@ -13,4 +15,24 @@ export function showServiceContext(api: Api, { exchange, key, params }: KeyCall)
   const id = parseUuid(params[0] ?? '');
   if (id === undefined) return exchange.reject(NOT_FOUND);
   reply(exchange, show(api.queries.serviceContext(key.tenantId, id)));
+}
+
+/** GET /v1/services/{id}/events */
+export function showServiceLog(api: Api, { exchange, key, params, query }: KeyCall): void {
+  const id = parseUuid(params[0] ?? '');
+  if (id === undefined) return exchange.reject(NOT_FOUND);
+  const request = readServiceLogRequest(new URLSearchParams(query));
+  if ('type' in request) return exchange.reject(request);
+  reply(exchange, show(api.queries.serviceLog(key.tenantId, id, request)));
+}
+
+function readServiceLogRequest(query: URLSearchParams): ServiceLogRequest | Rejection {
+  const perPage = perPageIn(query);
+  if (typeof perPage !== 'number') return perPage;
+  const eventType = eventTypeIn(query);
+  if (eventType !== null && typeof eventType !== 'string') return eventType;
+  const before = filterIn(query, 'before');
+  const id = before === null ? null : parseUuid(before);
+  if (id === undefined) return badInput('before must be the id of an event');
+  return { perPage, eventType, before: id as EventId | null };
 }

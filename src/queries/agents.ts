@@ -10,6 +10,7 @@ export interface AgentViewOptions {
 }
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 
 /** The part of a list entry that only a registration changes. */
 export function agentRow({ actor }: Agent): string {
@@ -49,6 +50,14 @@ export function agentDetail(
     last_seen_at: isoTime(lastSeenAtMs),
     status: statusOf(actor.context, nowMs, options),
   };
+}
+
+/** How many events an agent had in each minute of the last hour, the oldest minute first. */
+export function eventsByMinute({ history }: Agent, nowMs: number): readonly number[] {
+  const within = (minutes: number) => history.countWithin(minutes * MINUTE_MS, nowMs);
+  return Array.from({ length: HOUR_MS / MINUTE_MS }, (_, index) => HOUR_MS / MINUTE_MS - index).map(
+    (ago) => within(ago) - within(ago - 1),
+  );
 }
 
 export function registeredAgent(

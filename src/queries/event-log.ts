@@ -46,7 +46,7 @@ export function eventLog(
 }
 
 /** A stored event as JSON: all of it but the raw line, which never leaves the box. */
-function storedEvent(
+export function storedEvent(
   tenantId: TenantId,
   event: ContextEvent,
   { eventNumber, receivedAtMs }: HistoryEntry,

@@ -9,11 +9,19 @@ import type { ApiKey } from '../domain/key.ts';
 import { NOT_FOUND, type Rejection } from '../domain/rejection.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Snapshots, Table } from '../snapshots/snapshots.ts';
-import { type AgentViewOptions, agentDetail, agentEntry, agentRow, registeredAgent } from './agents.ts';
+import {
+  type AgentViewOptions,
+  agentDetail,
+  agentEntry,
+  agentRow,
+  eventsByMinute,
+  registeredAgent,
+} from './agents.ts';
 import { type AlertsRequest, alertDetail, alertsPage, deliveriesOf } from './alerts.ts';
 import { type EventLogRequest, eventLog, type ReadEvents } from './event-log.ts';
 import { integrationEntry, integrationJson, integrationRow } from './integrations.ts';
 import { Listing, type ListingOptions } from './listing.ts';
+import { type ServiceLogRequest, serviceLog } from './service-log.ts';
 import { serviceEntry, serviceRow, windowAnswer } from './services.ts';
 import { WindowCache } from './window-cache.ts';
 
@@ -70,6 +78,7 @@ export class Queries {
       JSON.stringify({
         agent: detail,
         ...eventLog(tenantId, agent.history, request, nowMs, this.#options.readEvents),
+        events_by_minute: eventsByMinute(agent, nowMs),
       }),
     );
   }
@@ -91,6 +100,14 @@ export class Queries {
     const answer = windowAnswer(this.#options.state.live, service, nowMs);
     this.#windows.keep(service.window, answer);
     return found(answer.json);
+  }
+
+  serviceLog(tenantId: TenantId, id: string, request: ServiceLogRequest): Found | Rejection {
+    const tenant = this.#tenant(tenantId);
+    const service = findById(tenant?.services, id);
+    if (tenant === undefined || service === undefined) return NOT_FOUND;
+    const { readEvents, time } = this.#options;
+    return found(JSON.stringify(serviceLog(tenant, service, request, time.now(), readEvents)));
   }
 
   integrations(tenantId: TenantId): Listing {

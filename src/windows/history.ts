@@ -28,6 +28,8 @@ export interface HistoryEntry {
 export interface NewestRequest {
   readonly service: string;
   readonly untilMs: number;
+  /** Only events of lower numbers. */
+  readonly beforeNumber?: number;
   readonly wanted: (type: EventType) => boolean;
   readonly limit: number;
 }
@@ -190,7 +192,8 @@ export class AgentHistory {
   }
 
   /** The newest events of a service that had been received by `untilMs` and are of a type that is `wanted`. */
-  newestUntil({ service, untilMs, wanted, limit }: NewestRequest): HistoryEntry[] {
+  newestUntil(request: NewestRequest): HistoryEntry[] {
+    const { service, untilMs, beforeNumber = Number.POSITIVE_INFINITY, wanted, limit } = request;
     const memory = this.#memory;
     const number = this.#services.indexOf(service);
     const entries: HistoryEntry[] = [];
@@ -201,8 +204,9 @@ export class AgentHistory {
       const first = this.#firstIn(block);
       for (let at = memory.count(block) - 1; at >= first && entries.length < limit; at -= 1) {
         if (memory.service(block, at) !== number || memory.receivedAtMs(block, at) > untilMs) continue;
-        if (wanted(EVENT_TYPES[memory.type(block, at)] ?? EVENT_TYPES[0]))
-          entries.push(entryOf(memory.entry(block, at)));
+        if (!wanted(EVENT_TYPES[memory.type(block, at)] ?? EVENT_TYPES[0])) continue;
+        const entry = memory.entry(block, at);
+        if (entry.eventNumber < beforeNumber) entries.push(entryOf(entry));
       }
     }
     return entries;

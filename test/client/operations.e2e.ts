@@ -34,6 +34,7 @@ const CALLS: Readonly<Record<string, (known: Known) => Promise<unknown>>> = {
   recordEvents: ({ ingest }) => ingest.recordEvents([EVENT, { ...EVENT, ttl_seconds: 0 }]),
   listServices: ({ reader }) => reader.listServices(),
   showServiceContext: ({ reader, serviceId }) => reader.showServiceContext(serviceId),
+  showServiceLog: ({ reader, serviceId }) => reader.showServiceLog(serviceId, { per_page: 20 }),
   listIntegrations: ({ reader }) => reader.listIntegrations(),
   createIntegration: ({ reader }) => reader.createIntegration({ type: 'alertmanager', direction: 'inbound' }),
   configureIntegration: async ({ reader, integration }) =>

@@ -218,6 +218,8 @@ describe('GET /v1/agents', () => {
       events_last_hour: 3,
       status: 'live',
     });
+    const { events_by_minute } = await eventLog(server, tenant.readOnly, agent.id);
+    expect(events_by_minute).toEqual([...new Array(59).fill(0), 3]);
   });
 
   it('lists no agent of a key that was never registered, and none of a tenant without agents', async () => {

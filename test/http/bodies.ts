@@ -37,6 +37,7 @@ export interface StoredEvent {
 /** GET /v1/agents/{id} */
 export interface EventLogBody {
   readonly agent: AgentBody;
+  readonly events_by_minute: readonly number[];
   readonly events: readonly StoredEvent[];
   readonly page: number;
   readonly per_page: number;

@@ -50,6 +50,7 @@ describe('the event log of an agent', () => {
       filter_service: null,
       filter_vendor: null,
       filter_event_type: null,
+      events_by_minute: expect.any(Array),
     });
     expect(numbers(log)).toEqual(newestFirst().slice(0, 10));
   });

@@ -219,3 +219,86 @@ describe('GET /v1/services/{id}/context', () => {
     expect(foreign.deploy_events).toMatchObject([{ entity: 'theirs' }]);
   });
 });
+
+describe('GET /v1/services/{id}/events', () => {
+  interface Logged {
+    readonly id: string;
+    readonly agent_id: string;
+    readonly entity: string;
+    readonly event_type: string;
+  }
+  interface Log {
+    readonly events: readonly Logged[];
+    readonly next_before: string | null;
+  }
+  const log = async (name: string, query = ''): Promise<Log> => {
+    const { id } = await serviceNamed(server, tenant.readOnly, name);
+    return bodyOf(await server.http.get(`/v1/services/${id}/events${query}`, tenant.readOnly));
+  };
+
+  it('has what every agent told of a service, newest first, expired events too', async () => {
+    const service_name = 'told-by-two';
+    await send({ service_name, entity: 'first', ttl_seconds: 1 });
+    await sendEvent(server, otherKey, { service_name, entity: 'second' });
+    await send({ service_name: 'another', entity: 'elsewhere' });
+    await send({ service_name, entity: 'third', event_type: 'restart' });
+    await expect
+      .poll(async () => (await window(service_name)).deploy_events.length, { timeout: 5000 })
+      .toBe(1);
+    const { events, next_before } = await log(service_name);
+    expect(events.map(({ entity, agent_id }) => [entity, agent_id])).toEqual([
+      ['third', agent.id],
+      ['second', other.id],
+      ['first', agent.id],
+    ]);
+    expect(next_before).toBeNull();
+    // The same events, under the same ids, as in their agents' logs.
+    const known = await Promise.all(
+      [agent, other].map(async ({ id }) => eventLog(server, tenant.readOnly, id, `?service=${service_name}`)),
+    );
+    const ids = known.flatMap((page) => page.events.map(({ id }) => id));
+    expect(events.map(({ id }) => id).sort()).toEqual(ids.sort());
+    const restarts = await log(service_name, '?event_type=restart');
+    expect(restarts.events.map(({ entity }) => entity)).toEqual(['third']);
+  });
+
+  it('is read page by page, none twice and none left out, also while events come in', async () => {
+    const service_name = 'paged';
+    const batch = (from: number, key: string) =>
+      server.http.post(
+        '/v1/events/batch',
+        key,
+        Array.from({ length: 12 }, (_, n) => eventBody({ service_name, entity: `e-${from + n}` })),
+      );
+    await batch(0, tenant.ingest);
+    await batch(12, otherKey);
+    const seen: string[] = [];
+    let query = '?per_page=10';
+    for (let pages = 0; pages < 3; pages += 1) {
+      const { events, next_before } = await log(service_name, query);
+      seen.push(...events.map(({ entity }) => entity));
+      await sendEvent(server, otherKey, { service_name, entity: 'meanwhile' });
+      query = `?per_page=10&before=${next_before}`;
+      expect(next_before === null).toBe(pages === 2);
+    }
+    expect(seen).toEqual(Array.from({ length: 24 }, (_, n) => `e-${23 - n}`));
+  });
+
+  it('refuses what is no page, and knows no service of another tenant', async () => {
+    const service_name = 'refused';
+    await send({ service_name });
+    const { id } = await serviceNamed(server, tenant.readOnly, service_name);
+    const refusals = {
+      '?per_page=7': 'per_page must be one of 10, 20, 50, 100',
+      '?before=yesterday': 'before must be the id of an event',
+      '?event_type=party': 'event_type must be one of the event types',
+    };
+    for (const [query, sentence] of Object.entries(refusals)) {
+      const answer = await server.http.get(`/v1/services/${id}/events${query}`, tenant.readOnly);
+      expectRefusal(answer, 400, sentence);
+    }
+    const stranger = await server.newTenant('stranger');
+    expectRefusal(await server.http.get(`/v1/services/${id}/events`, stranger.readOnly), 404, 'not found');
+    expectRefusal(await server.http.get(`/v1/services/${id}/events`, tenant.ingest), 403, /key/);
+  });
+});

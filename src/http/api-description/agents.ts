@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { EVENT_TYPES } from '../../domain/event.ts';
 import { agentListSchema, agentSchema, eventLogSchema } from '../api-schemas/agents.ts';
 import { registrationSchema } from '../schemas.ts';
 import { AGENT, KEY, STORED_EVENT, TENANT } from './examples.ts';
 import type { Operations } from './operation.ts';
-import { PAGING } from './paging.ts';
+import { EVENT_TYPE, PAGING } from './paging.ts';
 
 const described = {
   id: AGENT,
@@ -66,12 +65,7 @@ export const AGENT_OPERATIONS: Operations = {
         example: 'checkout-api',
       },
       { name: 'vendor', description: 'Only events of this vendor.', schema: z.string(), example: 'argocd' },
-      {
-        name: 'event_type',
-        description: 'Only events of this type.',
-        schema: z.enum(EVENT_TYPES),
-        example: 'deploy',
-      },
+      EVENT_TYPE,
     ],
     answers: {
       200: {
@@ -90,6 +84,7 @@ export const AGENT_OPERATIONS: Operations = {
             filter_service: 'checkout-api',
             filter_vendor: null,
             filter_event_type: null,
+            events_by_minute: [...new Array(59).fill(0), 1],
           },
         },
       },

@@ -51,6 +51,10 @@ export const eventLogSchema = component(
       filter_service: textOrNull,
       filter_vendor: textOrNull,
       filter_event_type: z.enum(EVENT_TYPES).nullable(),
+      events_by_minute: z
+        .array(count)
+        .length(60)
+        .describe('Events received in each minute of the last 3600 s, the oldest minute first.'),
     })
     .describe('An agent and a page of its event log.'),
 );

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../domain/event.ts';
 import { component, textOrNull, time } from './component.ts';
+import { storedEventSchema } from './events.ts';
 
 const serviceSchema = component(
   'Service',
@@ -55,4 +56,17 @@ export const windowSchema = component(
         .describe('Events that would still be live have left, for the window held as many as it may.'),
     })
     .describe('The events of a service that have not expired.'),
+);
+
+export const serviceLogSchema = component(
+  'ServiceEvents',
+  z
+    .object({
+      events: z
+        .array(storedEventSchema.extend({ agent_id: z.uuid().describe('Who told of it.') }))
+        .describe('Newest receipt first.'),
+      per_page: z.int(),
+      next_before: z.uuid().nullable().describe('`before` of the next page; null where there is none.'),
+    })
+    .describe('A page of what was told of a service, by all agents.'),
 );
