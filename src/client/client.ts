@@ -7,6 +7,7 @@ import { list, nothing, object, text } from './answer.ts';
 import { Batcher, type BatcherOptions } from './batcher.ts';
 import { ForeshockError } from './error.ts';
 import { entriesOf, PAGE_SIZE } from './pages.ts';
+import { integrationPath, queryOf, segment } from './paths.ts';
 import { readStream, type StreamMessage, type StreamOptions } from './stream.ts';
 import { type CallOptions, type ClientRequest, Transport, type TransportOptions } from './transport.ts';
 import type * as wire from './wire.ts';
@@ -292,18 +293,4 @@ function newIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('');
-}
-
-function segment(id: string): string {
-  return encodeURIComponent(id);
-}
-
-function integrationPath(id: string): string {
-  return `/v1/integrations/${segment(id)}`;
-}
-
-function queryOf(query: object): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-  return search.size > 0 ? `?${search}` : '';
 }

@@ -13,7 +13,7 @@ export function ago(epochMs: number, now: number): string {
 
 export function span(seconds: number): string {
   if (seconds < 90 && seconds !== 60) return `${seconds} s`;
-  if (seconds < 90 * 60 && seconds !== 3600) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 60 * 60) return `${Math.round(seconds / 60)} min`;
   if (seconds < 36 * 3600) return `${Math.round(seconds / 3600)} h`;
   return `${Math.round(seconds / 86_400)} d`;
 }
@@ -36,9 +36,30 @@ const DAY_AND_CLOCK = new Intl.DateTimeFormat(undefined, {
   hourCycle,
 });
 
-/** What stands at a line of a time axis. */
-export function axisTime(epochMs: number, stepMs: number): string {
-  return (stepMs < 60_000 ? CLOCK : MINUTE).format(epochMs);
+const DAY = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' });
+const ZONE = new Intl.DateTimeFormat('en', { timeZoneName: 'shortOffset' });
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** The lines of a time axis, as far apart as `stepMs`, at round times of the reader's zone; and what stands at each. */
+export function axisTimes(
+  fromMs: number,
+  toMs: number,
+  stepMs: number,
+): readonly (readonly [number, string])[] {
+  const offsetMs = new Date(toMs).getTimezoneOffset() * MINUTE_MS;
+  const times: (readonly [number, string])[] = [];
+  for (let at = Math.ceil((fromMs - offsetMs) / stepMs) * stepMs + offsetMs; at < toMs; at += stepMs) {
+    const isMidnight = (at - offsetMs) % DAY_MS === 0;
+    times.push([at, (isMidnight ? DAY : stepMs < MINUTE_MS ? CLOCK : MINUTE).format(at)]);
+  }
+  return times;
+}
+
+/** The reader's time zone, as its distance from UTC: all times are of it. */
+export function zoneName(epochMs: number): string {
+  const name = ZONE.formatToParts(epochMs).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  return name.replace('GMT', 'UTC');
 }
 
 /** Of the reader's time zone; with the day where it is another. */

@@ -60,6 +60,7 @@ export function patch<Item>(
   { key, make, update }: Keyed<Item>,
 ): void {
   const present = new Map<string, Element>();
+  const focused = container.contains(document.activeElement) ? document.activeElement : null;
   for (const element of container.children) present.set(keys.get(element) ?? '', element);
   let next = container.firstElementChild;
   for (const item of items) {
@@ -75,4 +76,9 @@ export function patch<Item>(
     else container.insertBefore(element, next);
   }
   for (const element of present.values()) element.remove();
+  // What is moved loses it.
+  if (focused !== document.activeElement && focused?.isConnected === true) {
+    if (focused instanceof HTMLElement || focused instanceof SVGElement)
+      focused.focus({ preventScroll: true });
+  }
 }

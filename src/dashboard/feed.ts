@@ -1,162 +1,204 @@
 /** Keeps the store as the server is: lists first, then what the stream tells. */
+import type { ForeshockClient } from '../client/client.ts';
 import { ForeshockError } from '../client/error.ts';
+import { type Sleep, systemSleep } from '../client/retry.ts';
 import type { StreamMessage } from '../client/stream.ts';
-import { api, patiently, quietly } from './api.ts';
 import { Lists } from './lists.ts';
-import type { Alert, Service } from './model.ts';
-import { clear, eventsOf, get, prune, put, putEvent, replace, setValue, together } from './store.ts';
+import { type Needs, putAlert } from './needs.ts';
+import type { PageStore } from './store.ts';
 
-const PRUNE_EVERY_MS = 30_000;
+export interface FeedOptions {
+  readonly store: PageStore;
+  readonly needs: Needs;
+  readonly client: () => ForeshockClient;
+  readonly nowMs: () => number;
+  readonly sleep?: Sleep;
+}
+
+type OnRefused = (status: number, detail: string) => void;
+type EventMessage = Extract<StreamMessage, { type: 'event' }>['data'];
+
+const PRUNE_EVERY_MS = 10_000;
 const PAUSE_MS = 8000;
 
-let session = new AbortController();
-const loadedServices = new Set<string>();
-const loadedAgents = new Set<string>();
-
-/** Begins, with the key that is stored. `onRefused` is told where the server does not take it. */
-export function begin(onRefused: (status: number, detail: string) => void): void {
-  end();
-  setValue('connection', 'connecting');
-  const { signal } = session;
-  follow(signal, onRefused);
-  const timer = setInterval(prune, PRUNE_EVERY_MS);
-  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+/** What there is of a session that ends when the key is forgotten. */
+interface Session {
+  readonly abort: AbortController;
+  /** Ends with the connection. */
+  connection: AbortController;
+  readonly lists: Lists;
+  readonly onRefused: OnRefused;
+  isOpen: boolean;
+  /** Where the stream goes on. */
+  lastEventId: string | undefined;
 }
 
-async function follow(signal: AbortSignal, onRefused: Parameters<typeof begin>[0]): Promise<void> {
-  let isOpen = false;
-  const lists = new Lists(signal, show);
-  function show(): void {
-    setValue('connection', isOpen ? lists.state : 'lost');
+export class Feed {
+  readonly #options: FeedOptions;
+  #session: Session | undefined;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
   }
-  const onOpen = (isResumed: boolean) => {
-    isOpen = true;
-    if (!isResumed) loadAll(lists);
-    show();
-  };
-  const onLost = () => {
-    isOpen = false;
-    show();
-  };
-  while (!signal.aborted) {
-    try {
-      const chunks = api().streamChunks({ signal, onOpen, onLost });
-      for await (const messages of chunks) {
-        together(() => {
-          for (const message of messages) take(message, lists);
-        });
+
+  /** Begins. `onRefused` is told where the server does not take the key. */
+  begin(onRefused: OnRefused): void {
+    this.end();
+    const { store, needs, client } = this.#options;
+    const abort = new AbortController();
+    const { signal } = abort;
+    const show = () => this.#showState();
+    const session: Session = {
+      abort,
+      connection: new AbortController(),
+      lists: new Lists({ store, client, signal, onState: show, ...this.#sleepOption() }),
+      onRefused,
+      isOpen: false,
+      lastEventId: undefined,
+    };
+    this.#session = session;
+    needs.begin(signal);
+    store.setValue('connection', 'connecting');
+    this.#follow(session);
+    const timer = setInterval(() => needs.prune(), PRUNE_EVERY_MS);
+    signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  }
+
+  end(): void {
+    this.#session?.abort.abort();
+    this.#session?.connection.abort();
+    this.#session = undefined;
+    this.#options.store.clear();
+  }
+
+  /** Does not wait for the time at which a lost connection is tried again. */
+  reconnect(): void {
+    const session = this.#session;
+    if (session === undefined || session.isOpen) return;
+    session.connection.abort();
+    session.connection = new AbortController();
+    this.#follow(session);
+  }
+
+  async reloadIntegrations(): Promise<void> {
+    await this.#session?.lists.ask('integrations');
+  }
+
+  #sleepOption(): Pick<FeedOptions, 'sleep'> {
+    return this.#options.sleep === undefined ? {} : { sleep: this.#options.sleep };
+  }
+
+  async #follow(session: Session): Promise<void> {
+    const { client, store, sleep = systemSleep } = this.#options;
+    const { signal } = session.connection;
+    const onOpen = (isResumed: boolean) => {
+      session.isOpen = true;
+      if (!isResumed) this.#startOver();
+      this.#showState();
+    };
+    const onLost = () => {
+      if (session.isOpen || store.text('connection') !== 'lost') {
+        store.setValue('lostAtMs', this.#options.nowMs());
       }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof ForeshockError)) throw error;
-      const { status, detail } = error;
-      if (status === 401 || status === 403) return onRefused(status, detail);
-      onLost();
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      session.isOpen = false;
+      this.#showState();
+    };
+    while (!signal.aborted) {
+      try {
+        const { lastEventId } = session;
+        const place = lastEventId === undefined ? {} : { lastEventId };
+        for await (const messages of client().streamChunks({ signal, onOpen, onLost, ...place })) {
+          store.together(() => {
+            for (const message of messages) this.take(message);
+          });
+          session.lastEventId = messages.at(-1)?.id ?? session.lastEventId;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof ForeshockError && (error.status === 401 || error.status === 403)) {
+          return session.onRefused(error.status, error.detail);
+        }
+        // Whatever it was, also a mistake of ours: what is shown may not be what is, until all of it is asked for anew.
+        if (!(error instanceof ForeshockError)) reportError(error);
+        session.lastEventId = undefined;
+        onLost();
+        await sleep(PAUSE_MS, signal).catch(() => {});
+      }
     }
   }
-}
 
-export function end(): void {
-  session.abort();
-  session = new AbortController();
-  loadedServices.clear();
-  loadedAgents.clear();
-  clear();
-}
-
-function loadAll(lists: Lists): void {
-  loadedServices.clear();
-  loadedAgents.clear();
-  lists.load();
-}
-
-export async function loadIntegrations(): Promise<void> {
-  replace('integrations', await api().listIntegrations());
-}
-
-function take(message: StreamMessage, lists: Lists): void {
-  switch (message.type) {
-    case 'event':
-      takeEvent(message.data);
-      break;
-    case 'agent':
-      put('agents', message.data.id, { ...get('agents', message.data.id), ...message.data });
-      break;
-    case 'heartbeat':
-      seen(message.data.agent_id, message.data.last_seen_at);
-      break;
-    case 'alert':
-      putAlert({ ...get('alerts', message.data.id), ...message.data });
-      break;
-    case 'delivery':
-      put('deliveries', message.data.id, message.data);
-      break;
-    case 'integration':
-      lists.ask('integrations');
-      break;
-    case 'reset':
-      loadAll(lists);
-      break;
+  #showState(): void {
+    const session = this.#session;
+    if (session === undefined || session.abort.signal.aborted) return;
+    const { store } = this.#options;
+    store.setValue('problem', session.lists.problem);
+    store.setValue('connection', session.isOpen ? session.lists.state : 'lost');
   }
-}
 
-function takeEvent(event: Extract<StreamMessage, { type: 'event' }>['data']): void {
-  const { service_id: id, service_name: name, agent_id, timestamp } = event;
-  const before = get('services', id)?.last_event_at;
-  const last_event_at = before !== undefined && before > timestamp ? before : timestamp;
-  put('services', id, { id, name, agent_id, last_event_at });
-  putEvent(id, event);
-  seen(agent_id, event.received_at);
-}
+  #startOver(): void {
+    this.#options.needs.startOver();
+    this.#session?.lists.load();
+  }
 
-function seen(agentId: string, last_seen_at: string): void {
-  const agent = get('agents', agentId);
-  if (agent !== undefined) put('agents', agentId, { ...agent, last_seen_at, status: 'live' });
-}
-
-function putAlert(alert: Alert): void {
-  put('alerts', alert.id, alert);
-  for (const delivery of alert.deliveries ?? []) put('deliveries', delivery.id, delivery);
-}
-
-/** What is live of a service, once. */
-export async function needService(id: string): Promise<void> {
-  if (loadedServices.has(id)) return;
-  loadedServices.add(id);
-  const window = await quietly((client, options) => client.showServiceContext(id, options));
-  if (window === undefined) return void loadedServices.delete(id);
-  together(() => {
-    for (const group of Object.values(window)) {
-      if (Array.isArray(group)) for (const event of group) putEvent(id, event);
-    }
-  });
-}
-
-/** Of an agent's event log, a hundred events each. */
-const HISTORY_PAGES = 10;
-
-/** What of a service has been and is over, and when what is live was received: a window does not tell. */
-export async function needHistory(service: Service): Promise<void> {
-  const agents = new Set([service.agent_id, ...eventsOf(service.id).map(({ agent_id }) => agent_id)]);
-  for (const agentId of agents) {
-    const name = `${service.id} ${agentId}`;
-    if (agentId === undefined || loadedAgents.has(name)) continue;
-    loadedAgents.add(name);
-    for (let number = 1, pages = 1; number <= Math.min(pages, HISTORY_PAGES); number += 1) {
-      const query = { service: service.name, per_page: 100, page: number } as const;
-      const page = await quietly((client, options) => client.showAgent(agentId, query, options));
-      if (page === undefined) break;
-      pages = page.total_pages;
-      together(() => {
-        for (const event of page.events) putEvent(service.id, { ...event, agent_id: agentId });
-      });
+  /** What the stream says. */
+  take(message: StreamMessage): void {
+    const { store } = this.#options;
+    const lists = this.#session?.lists;
+    switch (message.type) {
+      case 'event':
+        this.#takeEvent(message.data);
+        break;
+      case 'agent':
+        lists?.touch('agents', message.data.id);
+        store.put('agents', message.data.id, { ...store.get('agents', message.data.id), ...message.data });
+        break;
+      case 'heartbeat':
+        this.#seen(message.data.agent_id, message.data.last_seen_at);
+        break;
+      case 'alert':
+        lists?.touch('alerts', message.data.id);
+        if (store.get('alerts', message.data.id) === undefined) {
+          store.setValue('alertsTotal', store.number('alertsTotal') + 1);
+        }
+        putAlert(store, { ...store.get('alerts', message.data.id), ...message.data });
+        break;
+      case 'delivery':
+        store.put('deliveries', message.data.id, message.data);
+        break;
+      case 'integration':
+        lists?.ask('integrations');
+        break;
+      case 'reset':
+        this.#startOver();
+        break;
     }
   }
-}
 
-/** An alert with its candidates and what was posted of it. */
-export async function needAlert(id: string): Promise<void> {
-  const alert = await patiently((client, options) => client.showAlert(id, options));
-  if (alert !== undefined) together(() => putAlert(alert));
+  #takeEvent(event: EventMessage): void {
+    const { store, needs } = this.#options;
+    const { service_id: id, service_name: name, agent_id, timestamp, received_at } = event;
+    const known = store.get('services', id);
+    const before = known?.last_event_at;
+    const last_event_at = before !== undefined && before > timestamp ? before : timestamp;
+    this.#session?.lists.touch('services', id);
+    store.put('services', id, {
+      ...known,
+      tenant_id: known?.tenant_id ?? '',
+      id,
+      name,
+      agent_id,
+      last_event_at,
+    });
+    if (needs.hasService(id)) store.putEvents(id, [event]);
+    this.#seen(agent_id, received_at);
+    store.countEvent(agent_id, Date.parse(received_at));
+  }
+
+  #seen(agentId: string, last_seen_at: string): void {
+    const { store } = this.#options;
+    const agent = store.get('agents', agentId);
+    if (agent === undefined) return;
+    this.#session?.lists.touch('agents', agentId);
+    store.put('agents', agentId, { ...agent, last_seen_at, status: 'live' });
+  }
 }

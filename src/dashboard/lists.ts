@@ -1,77 +1,132 @@
 /**
  * The lists that the page begins with, and takes anew where it has missed something. An overloaded server sheds them
  * before anything else: each is asked for by itself, and again until it comes.
+ *
+ * The stream goes on meanwhile: what it has told of since a list was asked for is newer than what the list says of it.
  */
+import type { ForeshockClient } from '../client/client.ts';
 import { ForeshockError } from '../client/error.ts';
-import { DEFAULT_RETRY, systemSleep, waitBeforeRetry } from '../client/retry.ts';
+import { DEFAULT_RETRY, type Sleep, systemSleep, waitBeforeRetry } from '../client/retry.ts';
 import type { CallOptions } from '../client/transport.ts';
-import { api, RETRY } from './api.ts';
-import { get, type Rows, replace } from './store.ts';
+import type { Alert } from './model.ts';
+import type { PageStore, Rows } from './store.ts';
 
-type ListName = 'services' | 'agents' | 'alerts' | 'integrations';
+export type ListName = 'services' | 'agents' | 'alerts' | 'integrations';
 
-const LISTS: { readonly [Name in ListName]: (options: CallOptions) => Promise<readonly Rows[Name][]> } = {
-  services: (options) => api().listServices(options),
-  agents: (options) => api().listAgents(options),
-  alerts: async (options) => {
-    const { alerts } = await api().listAlerts({ per_page: 100 }, options);
-    // Their candidates, where they are known already, are not in the list.
-    return alerts.map((alert) => ({ ...get('alerts', alert.id), ...alert }));
-  },
-  integrations: (options) => api().listIntegrations(options),
-};
+export interface ListsOptions {
+  readonly store: PageStore;
+  readonly client: () => ForeshockClient;
+  readonly signal: AbortSignal;
+  /** Called whenever `state` may have changed, until the signal is aborted. */
+  readonly onState: () => void;
+  readonly sleep?: Sleep;
+}
 
-const WAITS = { ...DEFAULT_RETRY, ...RETRY };
+/** Of alerts that do not fire any more, so many are known from the start. */
+export const ALERTS_PAGE = 100;
+/** Whoever looks on waits: better to be told soon. */
+const WAITS = { ...DEFAULT_RETRY, baseMs: 500, maxMs: 8000 };
 
-/** `connecting` until all have come once; `busy` where one was refused that is still to come. */
-export type ListsState = 'connecting' | 'busy' | 'live';
+/** `connecting` until all have come once; `busy` where one was refused that is still to come, `failed` where it broke. */
+export type ListsState = 'connecting' | 'busy' | 'failed' | 'live';
+
+interface Asked {
+  failures: number;
+  problem: ForeshockError | undefined;
+  /** Ids that the stream has told of since. */
+  readonly newer: Set<string>;
+}
 
 export class Lists {
-  readonly #signal: AbortSignal;
-  readonly #onState: () => void;
-  /** Those that are still to come, and how often each was asked for in vain. */
-  readonly #asked = new Map<ListName, { failures: number }>();
+  readonly #options: ListsOptions;
+  /** Those that are still to come. */
+  readonly #asked = new Map<ListName, Asked>();
   #haveCome = false;
 
-  /** @param onState called whenever `state` may have changed, until the signal is aborted */
-  constructor(signal: AbortSignal, onState: () => void) {
-    this.#signal = signal;
-    this.#onState = onState;
+  constructor(options: ListsOptions) {
+    this.#options = options;
   }
 
   get state(): ListsState {
-    if ([...this.#asked.values()].some(({ failures }) => failures > 0)) return 'busy';
+    const problems = [...this.#asked.values()].flatMap(({ problem }) => problem ?? []);
+    if (problems.some(({ isServerAway, status }) => !isServerAway || status === 500)) return 'failed';
+    if (problems.length > 0) return 'busy';
     return this.#haveCome ? 'live' : 'connecting';
   }
 
+  /** What failed, and why; empty where nothing has. */
+  get problem(): string {
+    const failed = [...this.#asked].find(([, { problem }]) => problem !== undefined);
+    return failed === undefined ? '' : `the ${failed[0]} could not be loaded: ${failed[1].problem?.detail}`;
+  }
+
   load(): void {
-    this.ask('services');
-    this.ask('agents');
-    this.ask('alerts');
-    this.ask('integrations');
+    for (const name of ['services', 'agents', 'alerts', 'integrations'] as const) this.ask(name);
+  }
+
+  /** The stream has told of it. */
+  touch(name: ListName, id: string): void {
+    this.#asked.get(name)?.newer.add(id);
   }
 
   /** Asks anew: what was asked before may not know of what has changed since. */
-  async ask<Name extends ListName>(name: Name): Promise<void> {
-    const signal = this.#signal;
-    const asked = { failures: 0 };
+  async ask(name: ListName): Promise<void> {
+    const { signal, onState, sleep = systemSleep } = this.#options;
+    const asked: Asked = { failures: 0, problem: undefined, newer: new Set() };
+    const isWanted = () => this.#asked.get(name) === asked && !signal.aborted;
     this.#asked.set(name, asked);
-    this.#onState();
-    while (this.#asked.get(name) === asked && !signal.aborted) {
+    onState();
+    while (isWanted()) {
       try {
-        const rows = await LISTS[name]({ signal, retry: { attempts: 1 } });
-        if (this.#asked.get(name) !== asked || signal.aborted) return;
-        replace(name, rows);
+        const take = await this.#fetch(name, { signal, retry: { attempts: 1 } });
+        if (!isWanted()) return;
+        take(asked.newer);
         this.#asked.delete(name);
         this.#haveCome ||= this.#asked.size === 0;
-        this.#onState();
+        onState();
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof ForeshockError)) throw error;
         asked.failures += 1;
-        this.#onState();
-        const waitMs = waitBeforeRetry(WAITS, asked.failures, error.retryAfterMs);
-        await systemSleep(waitMs, signal).catch(() => {});
+        asked.problem = error;
+        // What comes of the next attempt is newer than what has been told so far, and older than what is told from then on.
+        asked.newer.clear();
+        onState();
+        await sleep(waitBeforeRetry(WAITS, asked.failures, error.retryAfterMs), signal).catch(() => {});
+      }
+    }
+  }
+
+  /** Answers how to take what came, given what is newer. */
+  async #fetch(name: ListName, options: CallOptions): Promise<(newer: ReadonlySet<string>) => void> {
+    const { store } = this.#options;
+    const client = this.#options.client();
+    const replacing =
+      <Name extends ListName>(table: Name, rows: readonly (Rows[Name] & { readonly id: string })[]) =>
+      (newer: ReadonlySet<string>) =>
+        store.replace(table, rows, newer);
+    switch (name) {
+      case 'services':
+        return replacing(name, await client.listServices(options));
+      case 'agents':
+        return replacing(name, await client.listAgents(options));
+      case 'integrations':
+        return replacing(name, await client.listIntegrations(options));
+      case 'alerts': {
+        const { alerts, total } = await client.listAlerts({ per_page: ALERTS_PAGE }, options);
+        const rows = new Map<string, Alert>(alerts.map((alert) => [alert.id, alert]));
+        // All that fires is known, however long ago it began.
+        for await (const alert of client.alerts({ status: 'firing' }, options)) rows.set(alert.id, alert);
+        return (newer) =>
+          store.together(() => {
+            store.setValue('alertsTotal', total);
+            // Their candidates, where they are known already, are not in the list.
+            store.replace(
+              'alerts',
+              [...rows.values()].map((alert) => ({ ...store.get('alerts', alert.id), ...alert })),
+              newer,
+            );
+          });
       }
     }
   }

@@ -1,13 +1,16 @@
 /** The page: which view is shown, and when it is brought up to date. */
-import { storedKey, storeKey } from './api.ts';
-import { nowMs } from './clock.ts';
+import { api, storedKey, storeKey } from './api.ts';
+import { nowMs, span } from './clock.ts';
 import { h, set, setText } from './dom.ts';
-import { begin, end } from './feed.ts';
-import { all, getValue, onChange } from './store.ts';
-import { addressOf, type Route, routeOf, type View } from './view.ts';
+import { Feed } from './feed.ts';
+import { Needs } from './needs.ts';
+import { sentence } from './parts.ts';
+import { PageStore, type TableName } from './store.ts';
+import { addressOf, type Page, type Route, routeOf, type View } from './view.ts';
 import { agentView } from './views/agent.ts';
 import { agentsView } from './views/agents.ts';
-import { alertsView, alertView } from './views/alerts.ts';
+import { alertView } from './views/alert.ts';
+import { alertsView } from './views/alerts.ts';
 import { integrationsView } from './views/integrations.ts';
 import { loginView } from './views/login.ts';
 import { serviceView } from './views/service.ts';
@@ -16,8 +19,8 @@ import { servicesView } from './views/services.ts';
 interface Section {
   readonly name: string;
   readonly title: string;
-  readonly list: (root: HTMLElement) => View;
-  readonly one?: (root: HTMLElement, route: Route) => View;
+  readonly list: (page: Page, root: HTMLElement, route: Route) => View;
+  readonly one?: (page: Page, root: HTMLElement, route: Route) => View;
 }
 
 const SECTIONS: readonly [Section, ...Section[]] = [
@@ -32,6 +35,8 @@ const UPDATE_EVERY_MS = 150;
 /** An update is followed by so many times its length without one: the page is to be used meanwhile. */
 const REST = 4;
 const TICK_MS = 1000;
+/** What the head of the page shows. */
+const HEAD_READS: readonly TableName[] = ['alerts'];
 
 const CONNECTION: Readonly<Record<string, string>> = {
   connecting: 'Connecting…',
@@ -40,12 +45,21 @@ const CONNECTION: Readonly<Record<string, string>> = {
   lost: 'Connection lost; trying again…',
 };
 
+const store = new PageStore();
+const needs = new Needs({ store, client: api, nowMs });
+const feed = new Feed({ store, needs, client: api, nowMs });
+const page: Page = { store, feed, needs, client: api };
+
 const main = find('main');
 const nav = find('nav');
 const connection = find('.connection');
+const asOf = find('#as-of');
+const reconnect = find('#reconnect');
+const problem = find('#problem');
 const leave = find('#leave');
 const firingCount = h('span', { class: 'firing-count', hidden: true });
 let view: View | undefined;
+let stopListening = () => {};
 let isDue = false;
 let updateTookMs = 0;
 
@@ -53,6 +67,13 @@ function find(selector: string): HTMLElement {
   const element = document.querySelector<HTMLElement>(selector);
   if (element === null) throw new Error(`the page has no ${selector}`);
   return element;
+}
+
+function use(next: View): void {
+  view = next;
+  stopListening();
+  stopListening = store.onChange([...new Set([...HEAD_READS, ...next.reads])], changed);
+  update();
 }
 
 function show(): void {
@@ -69,19 +90,27 @@ function show(): void {
     ),
   );
   main.replaceChildren();
-  view = route.parts.length > 1 && section.one ? section.one(main, route) : section.list(main);
-  update();
+  const isOne = section.name === route.parts[0] && route.parts.length > 1 && section.one !== undefined;
+  use((isOne ? section.one : section.list)(page, main, route));
 }
 
 function update(): void {
-  const state = nav.hidden ? '' : getValue('connection');
+  const isIn = !nav.hidden;
+  const state = isIn ? store.text('connection') : '';
+  const failure = state === 'failed' ? store.text('problem') : '';
   setText(connection, CONNECTION[state] ?? '');
   set(connection, { 'data-state': state });
+  reconnect.hidden = state !== 'lost';
+  asOf.hidden = state !== 'lost';
+  setText(asOf, `as of ${span(Math.max(0, Math.round((nowMs() - store.number('lostAtMs')) / 1000)))} ago`);
+  problem.hidden = failure === '';
+  setText(problem, failure === '' ? '' : `${sentence(failure)} It is tried again.`);
+  set(main, { 'data-state': state });
   view?.update();
-  const firing = nav.hidden ? 0 : all('alerts').filter(({ status }) => status === 'firing').length;
+  const firing = isIn ? store.count('alertsByStatus', 'firing') : 0;
   setText(firingCount, String(firing));
   firingCount.hidden = firing === 0;
-  const title = nav.hidden || view === undefined ? 'Foreshock' : `${view.title} · Foreshock`;
+  const title = isIn && view !== undefined ? `${view.title()} · Foreshock` : 'Foreshock';
   document.title = firing === 0 ? title : `(${firing}) ${title}`;
 }
 
@@ -99,32 +128,40 @@ function changed(): void {
   );
 }
 
-function askForKey(problem: string): void {
-  end();
+function askForKey(refusal: string): void {
+  feed.end();
   storeKey(null);
   nav.hidden = true;
   leave.hidden = true;
   main.replaceChildren();
-  view = loginView(main, problem, enter);
-  update();
+  use(loginView(main, refusal, enter));
 }
 
-function sentence(detail: string): string {
-  return `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
-}
-
-function enter(): void {
+/** @param isNew nobody has been let in with this key before */
+function enter(isNew = true): void {
   nav.hidden = false;
   leave.hidden = false;
-  begin((status, detail) =>
-    askForKey(status === 403 ? 'A read-only key is needed: this is another.' : sentence(detail)),
-  );
+  let isLetIn = !isNew;
+  const stop = store.onChange([], () => {
+    isLetIn ||= store.text('connection') === 'live';
+  });
+  feed.begin((status, detail) => {
+    stop();
+    if (status === 403) askForKey('That is an ingest key: this page needs a read-only one.');
+    else if (isLetIn) askForKey('The key is not valid any more: it was revoked.');
+    else askForKey(sentence(detail));
+  });
   show();
 }
 
-onChange(changed);
-setInterval(update, TICK_MS);
 leave.addEventListener('click', () => askForKey(''));
+reconnect.addEventListener('click', () => feed.reconnect());
+setInterval(update, TICK_MS);
+find('.skip').addEventListener('click', (event) => {
+  // An address of this page is that of a view.
+  event.preventDefault();
+  main.focus();
+});
 addEventListener('hashchange', () => {
   if (storedKey() === null) return;
   show();
@@ -132,4 +169,4 @@ addEventListener('hashchange', () => {
   scrollTo(0, 0);
 });
 if (storedKey() === null) askForKey('');
-else enter();
+else enter(false);

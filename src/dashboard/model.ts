@@ -1,4 +1,14 @@
 /** What the page knows, as the API tells it. */
+import type * as wire from '../client/wire.ts';
+
+export type {
+  Candidate,
+  Delivery,
+  EventType,
+  Integration,
+  IntegrationConfig,
+  Service,
+} from '../client/wire.ts';
 
 export const EVENT_TYPES = [
   'deploy',
@@ -7,97 +17,41 @@ export const EVENT_TYPES = [
   'saturation',
   'circuit_open',
   'dependency_failure',
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+] as const satisfies readonly wire.EventType[];
 
-export interface Service {
-  readonly id: string;
-  readonly name: string;
-  readonly agent_id: string;
-  readonly last_event_at: string;
-}
+/** The stream tells of an agent without the events of its last hour. */
+export type Agent = Omit<wire.AgentEntry, 'events_last_hour'> &
+  Partial<Pick<wire.AgentEntry, 'events_last_hour'>>;
 
-export interface Agent {
-  readonly id: string;
-  readonly hostname: string;
-  readonly name: string;
-  readonly agent_version: string | null;
-  readonly last_seen_at: string;
-  readonly status: 'live' | 'stale';
-  readonly events_last_hour?: number;
-}
+/** A list tells of an alert without what it may be due to, and what was posted of it. */
+export type Alert = wire.AlertSummary & Partial<Pick<wire.Alert, 'candidates' | 'deliveries'>>;
 
 /** An event as a window, an event log, a candidate or the stream has it: not all have all of it. */
-export interface EventFields {
-  readonly id?: string;
-  readonly agent_id?: string;
-  readonly service_name?: string;
-  readonly event_type: EventType;
-  readonly vendor: string;
-  readonly entity: string;
-  readonly old_value: string | null;
-  readonly new_value: string | null;
-  readonly actor: string | null;
-  readonly sha: string | null;
-  readonly confidence: number;
-  readonly timestamp: string;
-  readonly received_at?: string;
-  readonly expires_at: string;
-}
-
-export interface Candidate {
-  readonly minutes_before: number;
-  readonly score: number;
-  readonly reasons: readonly string[];
-  readonly occurrences: number;
-  readonly event: EventFields & { readonly service_name: string };
-}
-
-export interface Alert {
-  readonly id: string;
-  readonly integration_id: string;
-  readonly type: string;
-  readonly title: string;
-  readonly severity: string | null;
-  readonly url: string | null;
-  readonly status: 'firing' | 'resolved';
-  readonly started_at: string;
-  readonly received_at: string;
-  readonly resolved_at: string | null;
-  readonly service: string | null;
-  readonly service_id: string | null;
-  readonly matched_by: { readonly source: string; readonly via: string } | null;
-  readonly unmatched_reason: string | null;
-  readonly candidate_count: number;
-  readonly candidates?: readonly Candidate[];
-  readonly deliveries?: readonly Delivery[];
-}
-
-export interface Delivery {
-  readonly id: string;
-  readonly integration_id: string;
-  readonly kind: string;
-  readonly alert_id: string | null;
-  readonly state: string;
-  readonly attempts: number;
-  readonly updated_at: string;
-  readonly detail: string | null;
-}
-
-export interface Integration {
-  readonly id: string;
-  readonly type: string;
-  readonly direction: string;
-  readonly webhook_url: string;
-  readonly created_at: string;
-}
+export type EventFields = wire.WindowEvent &
+  Partial<Pick<wire.StoredEvent, 'id' | 'service_name' | 'received_at'>> & { readonly agent_id?: string };
 
 /** Of a service, in the page's store. */
-export interface ServiceEvent extends EventFields {
+export type ServiceEvent = EventFields & {
   readonly key: string;
   readonly service_id: string;
   readonly fromMs: number;
   readonly untilMs: number;
+};
+
+/** What became of asking for something. */
+export interface Load {
+  readonly state: 'loading' | 'loaded' | 'missing' | 'failed';
+  /** The server's sentence where it failed. */
+  readonly detail: string;
+  readonly endedAtMs: number;
+}
+
+/** How far back the event log of a service is known. */
+export interface Past {
+  /** Receipt of the oldest event that is loaded; undefined before there is one. */
+  readonly oldestMs: number | undefined;
+  /** Where to go on; null at the end of the log. */
+  readonly before: string | null;
 }
 
 export function typeName(type: string): string {

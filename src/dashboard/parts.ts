@@ -1,12 +1,10 @@
 /** Pieces that several views show. */
-import { ago, nowMs } from './clock.ts';
 import { foreign, h, setText } from './dom.ts';
-import { type Delivery, type EventFields, typeName } from './model.ts';
-import { get } from './store.ts';
+import { type Alert, type Delivery, type EventFields, typeName } from './model.ts';
 import { addressOf } from './view.ts';
 
-export function typeBadge(type: string, count = 1): HTMLElement {
-  return h('span', { class: `type ${type}` }, count === 1 ? typeName(type) : `${typeName(type)} ×${count}`);
+export function typeBadge(type: string, times = 1): HTMLElement {
+  return h('span', { class: `type ${type}` }, times === 1 ? typeName(type) : `${typeName(type)} ×${times}`);
 }
 
 export function stateBadge(state: string): HTMLElement {
@@ -22,9 +20,8 @@ export function eventText({ entity, old_value, new_value }: EventFields): HTMLEl
   return line;
 }
 
-/** What was sent, or is to be: in a list of such. */
-export function deliveryRow({ kind, state, attempts, updated_at, detail, alert_id }: Delivery): HTMLElement {
-  const alert = alert_id === null ? undefined : get('alerts', alert_id);
+/** What was sent, or is to be: in a list of such. @param alert what it tells of, where that is worth saying */
+export function deliveryRow({ kind, state, attempts, detail }: Delivery, alert?: Alert): HTMLElement {
   const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
   return h(
     'li',
@@ -39,7 +36,7 @@ export function deliveryRow({ kind, state, attempts, updated_at, detail, alert_i
       detail !== null && ', ',
       detail !== null && foreign(detail),
     ),
-    h('span', { class: 'when' }, ago(Date.parse(updated_at), nowMs())),
+    h('span', { class: 'when' }),
   );
 }
 
@@ -84,6 +81,38 @@ export function emptyState(what: string, advice: string, command?: string): HTML
       h('pre', { tabindex: 0, 'aria-label': 'Command to paste' }, h('code', {}, command)),
     command !== undefined && copyButton('Copy', () => command),
   );
+}
+
+/** As a sentence of its own. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? '' : '.'}`;
+}
+
+/** A number as it is read. */
+export function count(value: number, one: string, many = `${one}s`): string {
+  return `${value.toLocaleString('en')} ${value === 1 ? one : many}`;
+}
+
+/** Shows more of a list, which says how much more there is. */
+export function moreButton(click: () => void): HTMLButtonElement {
+  return h('button', { type: 'button', class: 'quiet more', hidden: true, click });
+}
+
+/** Hidden where there is no more. */
+export function showMore(button: HTMLButtonElement, left: number): void {
+  button.hidden = left <= 0;
+  setText(button, `Show more (${left.toLocaleString('en')})`);
+}
+
+/** Where something is that nobody has heard of. */
+export function missing(what: string, address: string, where: string): HTMLElement {
+  return h('div', { class: 'empty' }, h('h1', {}, what), h('p', {}, h('a', { href: address }, where)));
+}
+
+export function curlIntegration(): string {
+  const auth = `-H "Authorization: Bearer $READ_ONLY_API_KEY" -H 'Content-Type: application/json'`;
+  const body = JSON.stringify({ type: 'pagerduty', direction: 'inbound' });
+  return `curl -sS ${location.origin}/v1/integrations ${auth} -d '${body}'`;
 }
 
 export function curlEvent(): string {

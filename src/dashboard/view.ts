@@ -1,8 +1,23 @@
 /** A view of the page: made once for its address, then kept current. */
+import type { ForeshockClient } from '../client/client.ts';
+import type { Feed } from './feed.ts';
+import type { Needs } from './needs.ts';
+import type { PageStore, TableName } from './store.ts';
+
+/** What views are made from. */
+export interface Page {
+  readonly store: PageStore;
+  readonly feed: Feed;
+  readonly needs: Needs;
+  readonly client: () => ForeshockClient;
+}
 
 export interface View {
-  readonly title: string;
-  /** Called when something may have changed, and every second. */
+  /** What it shows, to be told from other tabs. */
+  title(): string;
+  /** The tables whose changes it shows. */
+  readonly reads: readonly TableName[];
+  /** Called when one of those has changed, and every second. */
   update(): void;
 }
 
@@ -14,11 +29,8 @@ export interface Route {
 
 export function routeOf(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
-  const parts = path
-    .split('/')
-    .filter((part) => part !== '')
-    .map(decodeURIComponent);
-  return { parts, query: new URLSearchParams(query) };
+  const parts = path.split('/').filter((part) => part !== '');
+  return { parts: parts.map(decoded), query: new URLSearchParams(query) };
 }
 
 export function addressOf(parts: readonly string[], query: Readonly<Record<string, string>> = {}): string {
@@ -29,4 +41,13 @@ export function addressOf(parts: readonly string[], query: Readonly<Record<strin
 /** Changes what stands behind the question mark, without a step in the history. */
 export function keepInAddress(parts: readonly string[], query: Readonly<Record<string, string>>): void {
   history.replaceState(null, '', addressOf(parts, query));
+}
+
+/** An address may be anything that somebody has typed. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

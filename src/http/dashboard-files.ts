@@ -38,6 +38,7 @@ interface Package {
 
 const PACKAGES: readonly Package[] = [
   { name: 'tinybase/store', entry: 'tinybase/min/store', files: ['index.js'] },
+  { name: 'tinybase/indexes', entry: 'tinybase/min/indexes', files: ['index.js'] },
   {
     name: 'eventsource-parser',
     entry: 'eventsource-parser',

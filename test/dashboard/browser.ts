@@ -39,5 +39,5 @@ export async function openPage(
 export async function enter(page: Page, url: string, key: string): Promise<void> {
   await page.goto(url);
   await page.getByLabel('Read-only key').fill(key);
-  await page.getByRole('button', { name: 'Show me' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).click();
 }

@@ -95,11 +95,12 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
       service: { summary: 'burning-api' },
       title: 'on fire',
     });
-    await page.locator('.services li.firing').getByText('burning-api').waitFor();
+    await page.locator('.services li.firing .name').getByText('burning-api').waitFor();
+    await page.locator('.services li.firing').getByText('Likely: deploy').waitFor();
     await expect.poll(() => page.locator('.services li .name').first().textContent()).toBe('burning-api');
     await page.getByRole('link', { name: /burning-api/ }).click();
     // It is what one has come for: nobody has to ask for it.
-    await page.getByRole('button', { name: /on fire/, pressed: true }).waitFor();
+    await page.getByRole('button', { name: /^on fire/, pressed: true }).waitFor();
     await page.locator('.bars rect.candidate').waitFor();
     expect(await page.locator('.ranks').textContent()).toBe('1');
     const candidate = page
@@ -120,8 +121,8 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     await enter(page, server.process.url, 'fsk_ro_nonsense');
     await page.getByText('the API key is not valid').waitFor();
     await page.getByLabel('Read-only key').fill(tenant.ingest);
-    await page.getByRole('button', { name: 'Show me' }).click();
-    await page.getByText('A read-only key is needed').waitFor();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('That is an ingest key').waitFor();
   });
 
   it('a key that is revoked asks for another', async () => {
@@ -132,7 +133,7 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     await page.getByText('Live', { exact: true }).waitFor();
     await server.revoke(row);
     await page.getByLabel('Read-only key').waitFor();
-    await page.getByText('the API key is not valid').waitFor();
+    await page.getByText('not valid any more').waitFor();
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 
@@ -233,7 +234,7 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     expect((await server.http.post('/v1/events/batch', other.ingest, events)).status).toBe(200);
     const page = await open();
     await enter(page, server.process.url, other.readOnly);
-    await page.getByText('10000 services', { exact: true }).waitFor();
+    await page.getByText('10,000 services', { exact: true }).waitFor();
     const sinceMs = performance.now();
     await page.getByLabel('Search services').fill('service-9876');
     await page.getByRole('link', { name: /service-9876/ }).waitFor();
@@ -250,6 +251,11 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
     const page = await open();
     await enter(page, server.process.url, other.readOnly);
     await page.getByRole('link', { name: /checkout-api/ }).click();
+    // What has no row is counted, and shown when somebody asks for it.
+    await page.getByRole('button', { name: /more deploy events/ }).waitFor();
+    for (const type of types) {
+      await page.getByRole('button', { name: new RegExp(`more ${type.replace('_', ' ')} events`) }).click();
+    }
     await expect.poll(() => page.locator('.bars rect').count()).toBe(1000);
     let isOver = false;
     const more = (async () => {

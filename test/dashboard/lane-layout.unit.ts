@@ -1,9 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventType, ServiceEvent } from '../../src/dashboard/model.ts';
 import { layOut } from '../../src/dashboard/views/lane-layout.ts';
 
 /** A pixel is a millisecond. */
-const SPAN = { fromMs: 1000, toMs: 2000, width: 1000 };
+const NONE = new Set<never>();
+const SPAN = { fromMs: 1000, toMs: 2000, width: 1000, foremost: NONE, wide: NONE };
 
 function event(key: string, fromMs: number, untilMs: number, event_type: EventType = 'deploy'): ServiceEvent {
   const nothing = { old_value: null, new_value: null, actor: null, sha: null };
@@ -32,14 +34,58 @@ describe('the bars of a timeline', () => {
     expect(bars.get('c')?.y).toBe(bars.get('a')?.y);
   });
 
-  it('crowd in the last row where there are too many, and a lane grows no further', () => {
-    const many = (count: number) =>
-      Array.from({ length: count }, (_, index) => event(`e-${index}`, 1100 + index, 1900));
-    const { bars, height } = layOut(many(50), SPAN);
-    expect(bars.filter(({ isFree }) => isFree)).toHaveLength(4);
-    expect(new Set(bars.map(({ y }) => y)).size).toBe(4);
-    expect(height).toBe(layOut(many(4), SPAN).height);
-    expect(height).toBeGreaterThan(layOut([], SPAN).height);
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, index) => event(`e-${index}`, 1100 + index, 1900));
+
+  it('are counted in a row of their own where there are too many, and a lane grows no further', () => {
+    const { bars, crowds, height, lanes } = layOut(many(50), SPAN);
+    expect(bars.map(({ event: { key } }) => key)).toEqual(['e-0', 'e-1', 'e-2', 'e-3']);
+    expect(crowds).toEqual([{ type: 'deploy', count: 46, x: 104, y: expect.any(Number), width: 796 }]);
+    expect(Math.max(...bars.map(({ y }) => y))).toBeLessThan(crowds[0]?.y ?? 0);
+    expect(lanes[0]).toMatchObject({ type: 'deploy', isCrowded: true });
+    expect(height).toBe(layOut(many(500), SPAN).height);
+    expect(height).toBeGreaterThan(layOut(many(4), SPAN).height);
+  });
+
+  it('of crowds that lie apart are counted apart', () => {
+    const later = many(9).map((each) => event(`later ${each.key}`, each.fromMs + 850, each.untilMs + 80));
+    const { crowds } = layOut([...many(9), ...later], SPAN);
+    expect(crowds.map(({ count }) => count)).toEqual([5, 5]);
+  });
+
+  it('all have a row in a lane that is to show them all', () => {
+    const { bars, crowds } = layOut(many(50), { ...SPAN, wide: new Set(['deploy'] as const) });
+    expect({ bars: bars.length, crowds }).toEqual({ bars: 50, crowds: [] });
+    expect(new Set(bars.map(({ y }) => y)).size).toBe(50);
+  });
+
+  it('of what an alert may be due to are never among those that are only counted', () => {
+    const { bars } = layOut(many(50), { ...SPAN, foremost: new Set(['e-40', 'e-44']) });
+    expect(bars.map(({ event: { key } }) => key)).toEqual(['e-0', 'e-1', 'e-40', 'e-44']);
+  });
+
+  it('never lie over one another', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(1200), fc.nat(400), fc.boolean()), { maxLength: 60 }), (drawn) => {
+        const events = drawn.map(([from, length], n) => event(`e-${n}`, 900 + from, 900 + from + length));
+        const foremost = new Set(
+          events.filter((_, n) => drawn[n]?.[2] === true && n % 9 === 0).map(({ key }) => key),
+        );
+        const { bars, crowds } = layOut(events, { ...SPAN, foremost });
+        for (const [n, bar] of bars.entries()) {
+          for (const other of bars.slice(n + 1)) {
+            const isApart = bar.x + bar.width <= other.x || other.x + other.width <= bar.x;
+            // Rounded to whole pixels, and no narrower than can be seen.
+            if (bar.y === other.y && !isApart) {
+              const overlap = Math.min(bar.x + bar.width, other.x + other.width) - Math.max(bar.x, other.x);
+              expect(overlap).toBeLessThanOrEqual(4);
+            }
+          }
+        }
+        const counted = crowds.reduce((sum, { count }) => sum + count, 0);
+        expect(bars.length + counted).toBe(events.length);
+      }),
+    );
   });
 
   it('have a lane for each type, also where nothing is in it', () => {

@@ -70,7 +70,7 @@ const SHOTS: readonly Shot[] = [
     name: 'integrations',
     address: '#/integrations',
     settle: async (page) => {
-      await page.locator('details summary').first().click();
+      await page.locator('.sent summary').first().click();
       await page.locator('.cards .rows li').first().waitFor();
     },
   },

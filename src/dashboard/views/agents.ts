@@ -1,116 +1,119 @@
 /** All agents: live or silent, and how busy they have been. */
-import { quietly } from '../api.ts';
 import { ago, nowMs } from '../clock.ts';
 import { foreign, h, patch, set, setText, svg } from '../dom.ts';
 import type { Agent } from '../model.ts';
-import { curlEvent, emptyState } from '../parts.ts';
-import { all, getValue } from '../store.ts';
-import { addressOf, type View } from '../view.ts';
+import { count, curlEvent, emptyState, moreButton, showMore } from '../parts.ts';
+import { addressOf, keepInAddress, type Page, type Route, type View } from '../view.ts';
 
 const MINUTES = 60;
-const BUCKETS = 20;
+/** Of the sparkline, each of so many minutes. */
+const BAR_MINUTES = 3;
+const BARS = MINUTES / BAR_MINUTES;
+const HEIGHT = 16;
 const ROWS = 100;
 
-export function agentsView(root: HTMLElement): View {
-  const times = new Map<string, readonly number[]>();
-  const counts = new Map<string, number>();
-  const summary = h('p', { class: 'count', role: 'status' });
-  const list = h('ul', { class: 'rows agents', 'aria-label': 'Agents' });
+export function agentsView({ store, needs }: Page, root: HTMLElement, { query }: Route): View {
   let shown = ROWS;
-  const more = h('button', {
-    type: 'button',
-    class: 'quiet more',
-    click: () => {
-      shown += 2 * ROWS;
+  const search = h('input', {
+    type: 'search',
+    'aria-label': 'Search agents',
+    placeholder: 'Search agents',
+    value: query.get('q') ?? '',
+    input: () => {
+      shown = ROWS;
+      const text = search.value.trim();
+      keepInAddress(['agents'], text === '' ? {} : { q: text });
       update();
     },
   });
+  const summary = h('p', { class: 'count', role: 'status' });
+  const list = h('ul', { class: 'rows agents', 'aria-label': 'Agents' });
+  const more = moreButton(() => {
+    shown += 2 * ROWS;
+    update();
+  });
   const empty = emptyState(
     'No agent is registered',
-    'An agent is a process that holds an ingest key:',
+    'An agent is a process that holds an ingest key (keys create --kind ingest):',
     curlEvent(),
   );
-  root.append(h('div', { class: 'bar' }, h('h1', {}, 'Agents'), summary), list, more, empty);
-
-  async function load(agent: Agent): Promise<void> {
-    const page = await quietly((client, options) => client.showAgent(agent.id, { per_page: 100 }, options));
-    times.set(
-      agent.id,
-      (page?.events ?? []).map(({ received_at }) => Date.parse(received_at)),
-    );
-    update();
-  }
+  root.append(h('div', { class: 'bar' }, h('h1', {}, 'Agents'), search, summary), list, more, empty);
 
   function update(): void {
     const now = nowMs();
-    const agents = all('agents').sort(
-      (a, b) => (a.status === b.status ? 0 : a.status === 'stale' ? -1 : 1) || a.name.localeCompare(b.name),
-    );
-    for (const { id, events_last_hour } of agents) {
-      if (events_last_hour !== undefined && !counts.has(id)) counts.set(id, events_last_hour);
-    }
+    const agents = store.all('agents');
+    const wanted = search.value.trim().toLowerCase();
+    const found = agents
+      .filter(({ name, hostname }) => `${name}\n${hostname}`.toLowerCase().includes(wanted))
+      .sort(
+        (a, b) => (a.status === b.status ? 0 : a.status === 'stale' ? -1 : 1) || a.name.localeCompare(b.name),
+      );
     const stale = agents.filter(({ status }) => status === 'stale').length;
-    setText(summary, `${agents.length - stale} live, ${stale} stale; events of the last hour`);
-    more.hidden = agents.length <= shown;
-    setText(more, `Show more (${agents.length - shown})`);
-    patch(list, agents.slice(0, shown), {
+    const isLoading = agents.length === 0 && store.text('connection') !== 'live';
+    const inView = wanted === '' ? '' : `, ${found.length.toLocaleString('en')} found`;
+    setText(
+      summary,
+      isLoading
+        ? 'Loading…'
+        : `${(agents.length - stale).toLocaleString('en')} live, ${stale} stale${inView}`,
+    );
+    showMore(more, found.length - shown);
+    const visible = found.slice(0, shown);
+    for (const { id } of visible) needs.activity(id);
+    patch(list, visible, {
       key: ({ id, name }) => `${id} ${name}`,
-      make: (agent) => {
-        load(agent);
-        return h(
-          'li',
-          {},
-          h(
-            'a',
-            { class: 'row', href: addressOf(['agents', agent.id]) },
-            h('span', { class: 'dot', 'aria-hidden': 'true' }),
-            h('span', { class: 'name' }, foreign(agent.name)),
-            h('span', { class: 'status' }),
-            sparkline(),
-            h('span', { class: 'lately' }),
-            h('span', { class: 'when' }),
-          ),
-        );
-      },
-      update: (row, { id, status, last_seen_at, events_last_hour }) => {
-        const [, , state, spark, lately, when] = row.firstElementChild?.children ?? [];
-        set(row, { class: status });
-        if (state !== undefined) setText(state, status);
-        if (spark instanceof SVGElement)
-          drawSparkline(spark, times.get(id) ?? [], events_last_hour ?? 0, now);
-        if (lately !== undefined) setText(lately, lastHour(events_last_hour ?? 0));
-        if (when !== undefined) setText(when, `seen ${ago(Date.parse(last_seen_at), now)}`);
-      },
+      make: makeRow,
+      update: (row, agent) => updateRow(row, agent, store.activity(agent.id, MINUTES, now), now),
     });
-    empty.hidden = agents.length > 0 || getValue('connection') !== 'live';
+    empty.hidden = agents.length > 0 || store.text('connection') !== 'live';
   }
 
-  return { title: 'Agents', update };
+  return { title: () => 'Agents', reads: ['agents', 'activity', 'loads'], update };
 }
 
-function lastHour(count: number): string {
-  return count === 1 ? '1 event' : `${count} events`;
+function makeRow(agent: Agent): Element {
+  return h(
+    'li',
+    {},
+    h(
+      'a',
+      { class: 'row', href: addressOf(['agents', agent.id]) },
+      h('span', { class: 'dot', 'aria-hidden': 'true' }),
+      h('span', { class: 'name' }, foreign(agent.name)),
+      h('span', { class: 'status' }),
+      svg('svg', { class: 'spark', viewBox: `0 0 ${BARS * 4} ${HEIGHT}`, role: 'img' }),
+      h('span', { class: 'lately' }),
+      h('span', { class: 'when' }),
+    ),
+  );
 }
 
-function sparkline(): SVGElement {
-  return svg('svg', { class: 'spark', viewBox: `0 0 ${BUCKETS * 4} 16`, role: 'img' });
+/** @param activity events of each minute of the last hour; undefined where nobody knows yet */
+function updateRow(row: Element, agent: Agent, activity: readonly number[] | undefined, now: number): void {
+  const [, , state, spark, lately, when] = row.firstElementChild?.children ?? [];
+  set(row, { class: agent.status });
+  if (state !== undefined) setText(state, agent.status);
+  if (spark !== undefined) drawSparkline(spark, activity ?? []);
+  const events = activity?.reduce((sum, each) => sum + each, 0) ?? agent.events_last_hour;
+  if (lately !== undefined) setText(lately, events === undefined ? '…' : `${count(events, 'event')} in 1 h`);
+  if (when !== undefined) setText(when, `seen ${ago(Date.parse(agent.last_seen_at), now)}`);
 }
 
-function drawSparkline(element: SVGElement, times: readonly number[], count: number, now: number): void {
-  const buckets = new Array<number>(BUCKETS).fill(0);
-  for (const time of times) {
-    const index = BUCKETS - 1 - Math.floor(((now - time) / 60_000 / MINUTES) * BUCKETS);
-    if (index >= 0 && index < BUCKETS) buckets[index] = (buckets[index] ?? 0) + 1;
-  }
-  const most = Math.max(1, ...buckets);
-  const heights = buckets.map((each, index) => ({
-    index,
-    height: each === 0 ? 1 : 2 + (14 * each) / most,
-  }));
-  set(element, { 'aria-label': `${lastHour(count)} in the last hour` });
-  patch(element, heights, {
-    key: ({ index }) => String(index),
-    make: ({ index }) => svg('rect', { x: index * 4, width: 3 }),
-    update: (bar, { height }) => set(bar, { y: (16 - height).toFixed(1), height: height.toFixed(1) }),
-  });
+function drawSparkline(element: Element, activity: readonly number[]): void {
+  const bars = Array.from({ length: BARS }, (_, index) =>
+    activity.slice(index * BAR_MINUTES, (index + 1) * BAR_MINUTES).reduce((sum, each) => sum + each, 0),
+  );
+  const most = Math.max(...bars);
+  const events = bars.reduce((sum, each) => sum + each, 0);
+  const said = `${count(events, 'event')} in the last hour, at most ${most} in ${BAR_MINUTES} minutes`;
+  set(element, { 'aria-label': said });
+  patch(
+    element,
+    bars.map((each, index) => ({ index, height: each === 0 ? 1 : 2 + ((HEIGHT - 2) * each) / most })),
+    {
+      key: ({ index }) => String(index),
+      make: ({ index }) => svg('rect', { x: index * 4, width: 3 }),
+      update: (bar, { height }) => set(bar, { y: (HEIGHT - height).toFixed(1), height: height.toFixed(1) }),
+    },
+  );
 }

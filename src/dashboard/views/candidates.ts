@@ -4,36 +4,72 @@ import { foreign, h } from '../dom.ts';
 import type { Candidate } from '../model.ts';
 import { eventText, typeBadge } from '../parts.ts';
 
-const FOREMOST = 3;
+/** Ranks up to this are what is to be looked at first. */
+export const FOREMOST = 3;
 
-/** @param service of the alert: what is of another says so */
-export function candidateList(candidates: readonly Candidate[], service: string | null): HTMLElement {
-  if (candidates.length === 0) {
-    return h('p', { class: 'facts' }, 'Nothing is known to have changed before it.');
-  }
+/** What the reasons of a candidate say, where their own words do not. */
+const REASONS: Readonly<Record<string, string>> = {
+  changed_before_start: 'changed before it began',
+  still_live: 'still in effect',
+};
+
+export interface CandidateListOptions {
+  /** Of the alert: what is of another says so. */
+  readonly service: string | null;
+  /** The address of another service, by name. */
+  readonly addressOfService: (name: string) => string | undefined;
+  /** Shows one of them, by its place in the list. */
+  readonly onChoose?: (index: number) => void;
+}
+
+export function candidateList(candidates: readonly Candidate[], options: CandidateListOptions): HTMLElement {
   return h(
     'ol',
     { class: 'rows candidates', 'aria-label': 'Candidates, the likeliest first' },
-    ...candidates.map((candidate, index) => row(candidate, index + 1, service)),
+    ...candidates.map((candidate, index) => row(candidate, index, options)),
   );
 }
 
-function row(candidate: Candidate, rank: number, service: string | null): HTMLElement {
-  const { event, score, reasons, minutes_before, occurrences } = candidate;
-  const isOther = event.service_name !== service;
+function row(
+  { event, score, reasons, minutes_before, occurrences }: Candidate,
+  index: number,
+  { service, addressOfService, onChoose }: CandidateListOptions,
+): HTMLElement {
+  const rank = index + 1;
+  const { service_name } = event;
+  const address = service_name === service ? undefined : addressOfService(service_name);
   const times = occurrences > 1 ? `, ${occurrences} times` : '';
+  const before = minutes_before < 1 / 60 ? 'just before' : `${span(Math.round(minutes_before * 60))} before`;
+  const mark = { class: rank <= FOREMOST ? 'rank foremost' : 'rank' };
   return h(
     'li',
     {},
-    h('span', { class: rank <= FOREMOST ? 'rank foremost' : 'rank', 'aria-hidden': 'true' }, String(rank)),
+    onChoose === undefined
+      ? h('span', { ...mark, 'aria-hidden': 'true' }, String(rank))
+      : h(
+          'button',
+          { ...mark, type: 'button', 'aria-label': `Show candidate ${rank}`, click: () => onChoose(index) },
+          String(rank),
+        ),
     typeBadge(event.event_type),
-    h('span', { class: 'told' }, isOther && foreign(event.service_name), isOther && ': ', eventText(event)),
-    h('span', { class: 'when' }, `${span(Math.round(minutes_before * 60))} before${times}`),
+    h(
+      'span',
+      { class: 'told' },
+      service_name !== service &&
+        (address === undefined ? foreign(service_name) : h('a', { href: address }, foreign(service_name))),
+      service_name !== service && ': ',
+      eventText(event),
+    ),
+    h('span', { class: 'when' }, `${before}${times}`),
     h(
       'span',
       { class: 'reasons' },
-      ...reasons.map((reason) => h('span', {}, reason.replaceAll('_', ' '))),
-      h('span', { class: 'score' }, `score ${score.toFixed(2)}`),
+      ...reasons.map((reason) => h('span', {}, REASONS[reason] ?? reason.replaceAll('_', ' '))),
+      h(
+        'span',
+        { class: 'score', title: 'From 0 to 1: how much speaks for it' },
+        `score ${score.toFixed(2)}`,
+      ),
     ),
   );
 }

@@ -1,30 +1,40 @@
-/** Integrations: made, rotated and deleted, and what was sent through each. */
+/** Integrations: made, set up, rotated and deleted, and what came and went through each. */
 import { ForeshockError } from '../../client/error.ts';
-import { api } from '../api.ts';
 import { ago, nowMs } from '../clock.ts';
-import { h, patch, setText } from '../dom.ts';
-import { loadIntegrations } from '../feed.ts';
-import type { Delivery, Integration } from '../model.ts';
-import { copyButton, deliveryRow, emptyState } from '../parts.ts';
-import { all, getValue } from '../store.ts';
-import type { View } from '../view.ts';
+import { h, patch, set, setText } from '../dom.ts';
+import type { Delivery, Integration, IntegrationConfig } from '../model.ts';
+import { copyButton, count, curlIntegration, deliveryRow, emptyState, sentence } from '../parts.ts';
+import type { Page, View } from '../view.ts';
+import { toolName } from './alert.ts';
+import { isSending, settingsForm } from './integration-settings.ts';
 
-export function integrationsView(root: HTMLElement): View {
+type Attempt = (what: string, change: () => Promise<void>) => Promise<boolean>;
+
+export function integrationsView(page: Page, root: HTMLElement): View {
+  const { store, feed, needs, client } = page;
   const problem = h('p', { class: 'problem', role: 'alert' });
   const type = options('Type', ['pagerduty', 'alertmanager'] as const);
   const direction = options('Direction', ['inbound', 'outbound', 'bidirectional'] as const);
   const list = h('ul', { class: 'cards', 'aria-label': 'Integrations' });
+  const done = h('p', { class: 'facts', role: 'status' });
   const create = (event: Event) => {
     event.preventDefault();
     const body = { type: type.chosen(), direction: direction.chosen() };
-    attempt(async () => {
-      await api().createIntegration(body);
-      await loadIntegrations();
+    attempting(problem)('the integration was not created', async () => {
+      const made = await client().createIntegration(body);
+      await feed.reloadIntegrations();
+      setText(done, `Created: ${toolName(body.type)}, ${body.direction}.`);
+      update();
+      const card = list.querySelector(`[data-id="${made.id}"]`);
+      card?.scrollIntoView({ block: 'nearest' });
+      const settings = card?.querySelector('summary');
+      if (settings instanceof HTMLElement) settings.focus();
     });
   };
   const empty = emptyState(
     'No integration yet',
-    'An integration has a webhook URL to give to PagerDuty or Alertmanager. Make one above.',
+    'An integration has a webhook URL to give to PagerDuty or Alertmanager. Make one above, or with a read-only key:',
+    curlIntegration(),
   );
   root.append(
     h('div', { class: 'bar' }, h('h1', {}, 'Integrations')),
@@ -35,72 +45,168 @@ export function integrationsView(root: HTMLElement): View {
       type.label,
       direction.label,
       h('button', { type: 'submit' }, 'Create'),
+      done,
     ),
     problem,
     list,
     empty,
   );
 
-  async function attempt(change: () => Promise<void>): Promise<void> {
-    setText(problem, '');
-    try {
-      await change();
-    } catch (error) {
-      if (!(error instanceof ForeshockError)) throw error;
-      setText(problem, error.detail);
-    }
+  /** Says beside what was pressed what did not come about, and why. */
+  function attempting(place: HTMLElement): Attempt {
+    return async (what, change) => {
+      setText(place, '');
+      setText(done, '');
+      try {
+        await change();
+        return true;
+      } catch (error) {
+        if (!(error instanceof ForeshockError)) throw error;
+        setText(place, sentence(`${what}: ${error.detail}`));
+        return false;
+      }
+    };
   }
 
-  function card(integration: Integration): HTMLElement {
-    const { id, webhook_url } = integration;
+  function makeCard(integration: Integration): HTMLElement {
+    const { id, direction: way, webhook_url } = integration;
+    const failure = h('p', { class: 'problem', role: 'alert' });
+    const attempt = attempting(failure);
     const url = h('input', { type: 'text', readonly: true, value: webhook_url, 'aria-label': 'Webhook URL' });
-    const copy = copyButton('Copy', () => webhook_url);
-    const rotate = twice('Rotate token', 'The old URL stops working. Rotate?', () =>
-      attempt(async () => {
-        await api().rotateToken(id);
-        await loadIntegrations();
+    const rotate = twice('Rotate token', 'The old URL stops working. Rotate', () =>
+      attempt('the token was not rotated', async () => {
+        await client().rotateToken(id);
+        await feed.reloadIntegrations();
+        setText(done, 'Rotated: the tool needs the new URL.');
       }),
     );
-    const remove = twice('Delete', 'The URL stops working for good. Delete?', () =>
-      attempt(async () => {
-        await api().deleteIntegration(id);
-        await loadIntegrations();
+    const remove = twice('Delete', 'The URL stops working for good. Delete', () =>
+      attempt('the integration was not deleted', async () => {
+        await client().deleteIntegration(id);
+        await feed.reloadIntegrations();
+        setText(done, 'Deleted.');
       }),
     );
-    const sent = h('ul', { class: 'rows', 'aria-label': 'Deliveries' });
-    const deliveries = h('details', {}, h('summary', {}, 'What was sent'), sent);
-    deliveries.addEventListener('toggle', () =>
-      attempt(async () => {
-        if (deliveries.open) showDeliveries(sent, await api().listDeliveries(id));
-      }),
-    );
+    const settings = h('details', {}, h('summary', {}, 'Settings'));
+    settings.addEventListener('toggle', () => {
+      settings.querySelector('form')?.remove();
+      if (!settings.open) return;
+      const known = () => store.get('integrations', id) ?? integration;
+      const save = (config: IntegrationConfig) =>
+        attempt('the settings were not saved', async () => {
+          await client().configureIntegration(id, config);
+          await feed.reloadIntegrations();
+        });
+      settings.append(settingsForm(known, save));
+    });
     return h(
       'li',
-      {},
+      { 'data-id': id },
       h(
         'div',
         { class: 'bar' },
-        h('h2', {}, integration.type),
-        h('span', { class: 'state' }, integration.direction),
-        h('span', { class: 'when' }, `made ${ago(Date.parse(integration.created_at), nowMs())}`),
+        h('h2', {}, toolName(integration.type)),
+        h('span', { class: 'state' }, way),
+        h('span', { class: 'facts cannot' }),
+        h('span', { class: 'when' }),
       ),
-      h('div', { class: 'copy' }, url, copy),
+      way === 'outbound'
+        ? h('p', { class: 'facts' }, 'Outbound: no webhook is taken.')
+        : h(
+            'div',
+            { class: 'copy' },
+            url,
+            copyButton('Copy', () => webhook_url),
+          ),
+      failure,
       h('div', { class: 'tools' }, rotate, remove),
-      deliveries,
+      settings,
+      h('p', { class: 'facts came' }),
+      h(
+        'details',
+        { class: 'sent' },
+        h('summary', {}, 'What was sent'),
+        h('ul', { class: 'rows', 'aria-label': 'Deliveries' }),
+        h('p', { class: 'facts' }),
+      ),
     );
   }
 
-  function update(): void {
-    const integrations = all('integrations');
-    patch(list, integrations, {
-      key: ({ id, webhook_url }) => `${id} ${webhook_url}`,
-      make: card,
-      update: () => {},
+  function updateCard(card: Element, integration: Integration, now: number): void {
+    const { id, direction: way, created_at } = integration;
+    const when = card.querySelector('.bar .when');
+    if (when !== null) setText(when, `made ${ago(Date.parse(created_at), now)}`);
+    const cannot = card.querySelector('.cannot');
+    const isMute = way !== 'inbound' && !isSending(integration);
+    if (cannot !== null) setText(cannot, isMute ? 'Sends nothing yet: see its settings' : '');
+    const alerts = store.where('alertsByIntegration', id);
+    const last = Math.max(...alerts.map(({ received_at }) => Date.parse(received_at)));
+    const came = card.querySelector('.came');
+    if (came !== null) {
+      const said =
+        alerts.length === 0
+          ? 'No alert has come in.'
+          : `${count(alerts.length, 'alert')} came in, the last ${ago(last, now)}.`;
+      setText(came, way === 'outbound' ? '' : said);
+    }
+    const sent = card.querySelector('.sent');
+    if (!(sent instanceof HTMLDetailsElement)) return;
+    sent.hidden = way === 'inbound';
+    if (way !== 'inbound') needs.deliveries(id);
+    const deliveries = store
+      .where('deliveriesByIntegration', id)
+      .sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
+    const [summary, rows, note] = sent.children;
+    if (summary !== undefined) setText(summary, `What was sent${statesOf(deliveries)}`);
+    if (rows === undefined || note === undefined || !sent.open) return;
+    const load = needs.load('deliveries', id);
+    setText(
+      note,
+      load?.state === 'failed'
+        ? sentence(`it could not be loaded: ${load.detail}`)
+        : deliveries.length > 0
+          ? ''
+          : load?.state === 'loaded'
+            ? 'Nothing yet.'
+            : 'Loading…',
+    );
+    patch(rows, deliveries, {
+      key: ({ id: key, state, updated_at }) => `${key} ${state} ${updated_at}`,
+      make: (delivery) => {
+        const { alert_id } = delivery;
+        return deliveryRow(delivery, alert_id === null ? undefined : store.get('alerts', alert_id));
+      },
+      update: (row, { updated_at }) => {
+        const at = row.querySelector('.when');
+        if (at !== null) setText(at, ago(Date.parse(updated_at), now));
+      },
     });
-    empty.hidden = integrations.length > 0 || getValue('connection') !== 'live';
   }
 
-  return { title: 'Integrations', update };
+  function update(): void {
+    const now = nowMs();
+    const integrations = store.all('integrations');
+    patch(list, integrations, {
+      key: ({ id, webhook_url }) => `${id} ${webhook_url}`,
+      make: makeCard,
+      update: (card, integration) => updateCard(card, integration, now),
+    });
+    empty.hidden = integrations.length > 0 || store.text('connection') !== 'live';
+  }
+
+  return {
+    title: () => 'Integrations',
+    reads: ['integrations', 'deliveries', 'alerts', 'loads'],
+    update,
+  };
+}
+
+/** How many are not simply delivered. */
+function statesOf(deliveries: readonly Delivery[]): string {
+  if (deliveries.length === 0) return '';
+  const counts = new Map<string, number>();
+  for (const { state } of deliveries) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return `: ${[...counts].map(([state, times]) => `${times} ${state}`).join(', ')}`;
 }
 
 function options<Value extends string>(label: string, values: readonly [Value, ...Value[]]) {
@@ -109,22 +215,28 @@ function options<Value extends string>(label: string, values: readonly [Value, .
   return { chosen, label: h('label', {}, `${label} `, select) };
 }
 
-/** A button that asks before it does what cannot be taken back. */
-function twice(text: string, question: string, act: () => void): HTMLElement {
-  const button = h('button', { type: 'button', class: 'quiet grave' }, text);
-  button.addEventListener('click', () => {
-    if (button.dataset['sure'] === 'yes') return act();
-    button.dataset['sure'] = 'yes';
-    setText(button, question);
+/** A button that asks, with another beside it, before it does what cannot be taken back. */
+function twice(text: string, question: string, act: () => Promise<boolean>): HTMLElement {
+  const place = h('span', { class: 'twice' });
+  const ask = h('button', { type: 'button', class: 'quiet' }, text);
+  const sure = h('button', { type: 'button', class: 'quiet grave' }, `${question}?`);
+  const cancel = h('button', { type: 'button', class: 'quiet' }, 'Cancel');
+  const show = (isAsking: boolean) => {
+    place.replaceChildren(...(isAsking ? [cancel, sure] : [ask]));
+    (isAsking ? cancel : ask).focus();
+  };
+  place.append(ask);
+  set(place, { role: 'group', 'aria-label': text });
+  ask.addEventListener('click', () => show(true));
+  cancel.addEventListener('click', () => show(false));
+  sure.addEventListener('click', async () => {
+    sure.disabled = true;
+    await act();
+    sure.disabled = false;
+    show(false);
   });
-  button.addEventListener('blur', () => {
-    delete button.dataset['sure'];
-    setText(button, text);
+  place.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && !place.contains(ask)) show(false);
   });
-  return button;
-}
-
-function showDeliveries(list: HTMLElement, deliveries: readonly Delivery[]): void {
-  const rows = deliveries.map(deliveryRow);
-  list.replaceChildren(...(rows.length === 0 ? [h('li', {}, 'Nothing yet.')] : rows));
+  return place;
 }

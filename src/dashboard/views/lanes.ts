@@ -1,78 +1,119 @@
 /** The picture of a service's time: bars from receipt to expiry, alerts as lines, and what an alert may be due to. */
-import { axisTime } from '../clock.ts';
+import { axisTimes, clockTime } from '../clock.ts';
 import { patch, set, setText, svg } from '../dom.ts';
-import { type Alert, type ServiceEvent, typeName } from '../model.ts';
+import { type Alert, type EventType, type ServiceEvent, typeName } from '../model.ts';
+import { count } from '../parts.ts';
+import { FLAG_CHARACTER, type Flag, flagsOf, flagText } from './alert-flags.ts';
+import {
+  type BarOptions,
+  makeBar,
+  makeCrowd,
+  makeRank,
+  RANK_RADIUS,
+  updateBar,
+  updateCrowd,
+} from './bars.ts';
+import { isolated } from './change-text.ts';
 import { BAR, type Lane, layOut, type Placed, TOP } from './lane-layout.ts';
 
-export interface LanesData {
+export interface LanesData extends BarOptions {
   readonly events: readonly ServiceEvent[];
   readonly alerts: readonly Alert[];
   readonly fromMs: number;
   readonly toMs: number;
-  readonly nowMs: number;
-  /** Keys of the events that the alert in view may be due to, by rank from 1. */
-  readonly ranks: ReadonlyMap<string, number>;
   readonly chosenAlert: string | undefined;
-  /** Whose picture it is: an event of another service says so. */
-  readonly service: string | undefined;
+  /** Lanes that show all that is in them. */
+  readonly wide: ReadonlySet<EventType>;
 }
 
-/** A bar narrower than this says nothing. */
-const NARROWEST_TEXT = 44;
-const RANK_RADIUS = 8;
-/** Ranks up to this are what is to be looked at first. */
-const FOREMOST = 3;
+export interface LanesListener {
+  /** The pointer is over a bar, or it has the focus; undefined where none is. */
+  readonly onPoint: (key: string | undefined) => void;
+  readonly onChoose: (key: string) => void;
+  readonly onAlert: (ids: readonly string[]) => void;
+  readonly onCrowd: (type: EventType) => void;
+}
+
 const AXIS_Y = 13;
 const FLAG_Y = 31;
-/** How much room a text at a line takes. */
-const FLAG_WIDTH = 90;
-const SHORT_FLAG_WIDTH = 40;
+const NOW_WIDTH = 40;
 const TICK_WIDTH = 22;
 /** Round distances between the lines of the time axis, seconds. */
 const STEPS = [10, 30, 60, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400];
+const STEP_WIDTH = 80;
 
 export class Lanes {
-  readonly element = svg('svg', { class: 'lanes', role: 'img' });
-  readonly #lanes = svg('g');
+  readonly element = svg('svg', { class: 'lanes', role: 'group' });
+  readonly #listener: LanesListener;
+  readonly #axis = svg('g', { class: 'axis', 'aria-hidden': 'true' });
+  readonly #lanes = svg('g', { 'aria-hidden': 'true' });
   readonly #bars = svg('g', { class: 'bars' });
-  readonly #ranks = svg('g', { class: 'ranks' });
+  readonly #crowds = svg('g', { class: 'crowds' });
+  readonly #ranks = svg('g', { class: 'ranks', 'aria-hidden': 'true' });
   readonly #alerts = svg('g', { class: 'alerts' });
-  readonly #axis = svg('g', { class: 'axis' });
-  readonly #now = flag('now');
+  readonly #now = svg(
+    'g',
+    { class: 'now', 'aria-hidden': 'true' },
+    svg('line', { y1: FLAG_Y - 9 }),
+    svg('text', { y: FLAG_Y }, 'now'),
+  );
 
-  constructor(onEvent: (key: string | undefined, isChosen: boolean) => void) {
-    this.element.append(this.#axis, this.#lanes, this.#bars, this.#now, this.#alerts, this.#ranks);
-    const keyAt = ({ target }: Event) =>
-      target instanceof Element
-        ? (target.closest('[data-key]')?.getAttribute('data-key') ?? undefined)
-        : undefined;
-    this.element.addEventListener('pointerover', (event) => onEvent(keyAt(event), false));
-    this.element.addEventListener('click', (event) => onEvent(keyAt(event), true));
+  constructor(listener: LanesListener) {
+    this.#listener = listener;
+    this.element.append(
+      this.#axis,
+      this.#lanes,
+      this.#bars,
+      this.#crowds,
+      this.#now,
+      this.#alerts,
+      this.#ranks,
+    );
+    this.element.addEventListener('pointerover', (event) => listener.onPoint(keyAt(event.target)));
+    this.element.addEventListener('pointerleave', () => listener.onPoint(undefined));
+    this.element.addEventListener('focusin', (event) => {
+      const key = keyAt(event.target);
+      listener.onPoint(key);
+      if (key !== undefined && event.target instanceof Element) this.#rove(event.target);
+    });
+    this.element.addEventListener('focusout', () => listener.onPoint(undefined));
+    this.element.addEventListener('click', (event) => this.#choose(event.target));
+    this.element.addEventListener('keydown', (event) => {
+      if (event instanceof KeyboardEvent) this.#press(event);
+    });
   }
 
-  draw({ events, alerts, fromMs, toMs, nowMs, ranks, chosenAlert, service }: LanesData): void {
+  /** The element of a bar. */
+  barOf(key: string): SVGElement | undefined {
+    for (const bar of this.#bars.children) {
+      if (bar instanceof SVGElement && bar.dataset['key'] === key) return bar;
+    }
+    return undefined;
+  }
+
+  draw(data: LanesData): void {
+    const { events, alerts, fromMs, toMs, nowMs, ranks, wide } = data;
     const width = this.element.clientWidth || 800;
     const xOf = (ms: number) => ((ms - fromMs) / (toMs - fromMs)) * width;
     const visible = events.filter(({ fromMs: from, untilMs }) => untilMs > fromMs && from < toMs);
-    const { lanes, bars, height } = layOut(visible, { fromMs, toMs, width });
+    const foremost = new Set(ranks.keys());
+    const { lanes, bars, crowds, height } = layOut(visible, { fromMs, toMs, width, foremost, wide });
     set(this.element, { height });
-    this.#drawLanes(lanes);
+    this.#drawLanes(lanes, wide);
     patch(this.#bars, bars, {
       key: ({ event }) => event.key,
       make: makeBar,
-      update: (bar, placed) => {
-        const life = placed.event.untilMs > nowMs ? 'live' : 'over';
-        const rank = ranks.get(placed.event.key);
-        const part = rank !== undefined ? ' candidate' : ranks.size > 0 ? ' aside' : '';
-        const crowd = placed.isFree ? '' : ' crowd';
-        updateBar(bar, placed, `${placed.event.event_type} ${life}${part}${crowd}`);
-        const text = bar.lastElementChild;
-        if (text === null) return;
-        set(text, { x: Math.max(0, -placed.x) + (rank === undefined ? 5 : 2 * RANK_RADIUS + 4) });
-        const isSaid = placed.isFree && placed.width >= NARROWEST_TEXT;
-        setText(text, isSaid ? barText(placed.event, service) : '');
-      },
+      update: (bar, placed) => updateBar(bar, placed, data),
     });
+    // One of them is where Tab leads; arrows lead to the others.
+    if (this.#bars.querySelector('[tabindex="0"]') === null)
+      set(this.#bars.firstElementChild ?? this.#bars, { tabindex: 0 });
+    patch(this.#crowds, crowds, {
+      key: ({ type, x }) => `${type} ${x}`,
+      make: makeCrowd,
+      update: updateCrowd,
+    });
+    const rankOf = ({ event }: Placed) => ranks.get(event.key) ?? 0;
     patch(
       this.#ranks,
       bars.filter(({ event }) => ranks.has(event.key)).sort((a, b) => rankOf(b) - rankOf(a)),
@@ -85,39 +126,29 @@ export class Lanes {
           }),
       },
     );
-    function rankOf({ event }: Placed): number {
-      return ranks.get(event.key) ?? 0;
-    }
     const inView = alerts.filter(({ started_at }) => {
       const atMs = Date.parse(started_at);
       return atMs >= fromMs && atMs <= toMs;
     });
-    patch(this.#alerts, inView, {
-      key: ({ id }) => id,
-      make: () => flag(''),
-      update: (line, { id, status, started_at }) => {
-        set(line, { class: `${status}${id === chosenAlert ? ' chosen' : ''}` });
-        const isFiring = status === 'firing';
-        const x = xOf(Date.parse(started_at));
-        place(line, x, { width, height, room: isFiring ? SHORT_FLAG_WIDTH : FLAG_WIDTH });
-        const text = line.lastElementChild;
-        if (text !== null) setText(text, isFiring ? 'alert' : 'alert, resolved');
-      },
-    });
     const nowX = xOf(nowMs);
-    place(this.#now, nowX, { width, height, room: SHORT_FLAG_WIDTH });
-    const isHidden = inView.some(
-      ({ started_at }) => Math.abs(xOf(Date.parse(started_at)) - nowX) < FLAG_WIDTH / 2,
-    );
-    set(this.#now.lastElementChild ?? this.#now, { hidden: isHidden });
-    this.#drawAxis(fromMs, toMs, width, height);
-    const firing = alerts.length === 1 ? '1 alert' : `${alerts.length} alerts`;
+    const flags = flagsOf(inView, xOf, width);
+    this.#drawAlerts(flags, data, height);
+    const isCovered = flags.some((flag) => {
+      const length = flagText(flag).length * FLAG_CHARACTER + NOW_WIDTH;
+      return flag.room < 0
+        ? nowX > flag.x - length && nowX < flag.x
+        : nowX > flag.x - NOW_WIDTH && nowX < flag.x + length;
+    });
+    set(this.#now.lastElementChild ?? this.#now, { hidden: isCovered });
+    placeLine(this.#now, nowX, height, nowX > width - NOW_WIDTH);
+    this.#drawAxis(data, width, height);
+    const told = [count(visible.length, 'event'), count(inView.length, 'alert')].join(', ');
     set(this.element, {
-      'aria-label': `Timeline: ${visible.length} events, ${firing}; they are listed below`,
+      'aria-label': `Timeline: ${told}. Arrow keys lead from event to event; they are listed below.`,
     });
   }
 
-  #drawLanes(lanes: readonly Lane[]): void {
+  #drawLanes(lanes: readonly Lane[], wide: ReadonlySet<EventType>): void {
     patch(this.#lanes, lanes, {
       key: ({ type }) => type,
       make: ({ type }) => {
@@ -125,23 +156,48 @@ export class Lanes {
         label.textContent = typeName(type);
         return svg('g', {}, svg('line', { class: 'lane', x1: 0, x2: '100%' }), label);
       },
-      update: (lane, { top }) => set(lane, { transform: `translate(0 ${top})` }),
+      update: (lane, { type, top }) =>
+        set(lane, { transform: `translate(0 ${top})`, class: wide.has(type) ? 'wide' : undefined }),
     });
   }
 
-  #drawAxis(fromMs: number, toMs: number, width: number, height: number): void {
-    const most = Math.max(2, Math.floor(width / 90));
+  #drawAlerts(flags: readonly Flag[], { chosenAlert, nowMs }: LanesData, height: number): void {
+    const lines = flags.flatMap((flag) => flag.alerts.map((alert, index) => ({ alert, flag, index })));
+    patch(this.#alerts, lines, {
+      key: ({ alert }) => alert.id,
+      make: () =>
+        svg(
+          'g',
+          { role: 'button', tabindex: 0 },
+          svg('line', { y1: FLAG_Y - 9 }),
+          svg('text', { y: FLAG_Y }),
+        ),
+      update: (line, { alert, flag, index }) => {
+        const { id, status, started_at, title } = alert;
+        set(line, {
+          class: `${status}${id === chosenAlert ? ' chosen' : ''}`,
+          'data-alerts': flag.alerts.map((each) => each.id).join(' '),
+          'aria-label': `Alert ${isolated(title)}, ${status}, began ${clockTime(Date.parse(started_at), nowMs)}`,
+          'aria-pressed': id === chosenAlert ? 'true' : 'false',
+        });
+        placeLine(line, flag.x, height, flag.room < 0);
+        const text = line.lastElementChild;
+        if (text !== null) setText(text, index === 0 ? flagText(flag) : '');
+      },
+    });
+  }
+
+  #drawAxis({ fromMs, toMs }: LanesData, width: number, height: number): void {
+    const most = Math.max(2, Math.floor(width / STEP_WIDTH));
     const step = (STEPS.find((seconds) => (toMs - fromMs) / 1000 / seconds <= most) ?? 86_400) * 1000;
-    const times: number[] = [];
-    for (let at = Math.ceil(fromMs / step) * step; at < toMs; at += step) times.push(at);
-    patch(this.#axis, times, {
-      key: (at) => `${at} ${step}`,
-      make: (at) => {
+    patch(this.#axis, axisTimes(fromMs, toMs, step), {
+      key: ([at, said]) => `${at} ${said}`,
+      make: ([, said]) => {
         const text = svg('text', { y: AXIS_Y });
-        text.textContent = axisTime(at, step);
+        text.textContent = said;
         return svg('g', {}, svg('line', { y1: TOP }), text);
       },
-      update: (tick, at) => {
+      update: (tick, [at]) => {
         const x = ((at - fromMs) / (toMs - fromMs)) * width;
         set(tick, { transform: `translate(${x.toFixed(1)} 0)` });
         const [line, text] = tick.children;
@@ -151,59 +207,55 @@ export class Lanes {
       },
     });
   }
+
+  #choose(target: EventTarget | null): void {
+    if (!(target instanceof Element)) return;
+    const key = keyAt(target);
+    const alerts = target.closest('[data-alerts]')?.getAttribute('data-alerts');
+    const crowd = target.closest('[data-crowd]')?.getAttribute('data-crowd');
+    if (key !== undefined) this.#listener.onChoose(key);
+    else if (alerts != null) this.#listener.onAlert(alerts.split(' '));
+    else if (crowd != null) this.#listener.onCrowd(crowd as EventType);
+  }
+
+  #press(event: KeyboardEvent): void {
+    const { target, key } = event;
+    if (!(target instanceof Element)) return;
+    if (key === 'Enter' || key === ' ') {
+      event.preventDefault();
+      return this.#choose(target);
+    }
+    if (keyAt(target) === undefined) return;
+    const next =
+      key === 'ArrowRight' || key === 'ArrowDown'
+        ? target.nextElementSibling
+        : key === 'ArrowLeft' || key === 'ArrowUp'
+          ? target.previousElementSibling
+          : key === 'Home'
+            ? this.#bars.firstElementChild
+            : key === 'End'
+              ? this.#bars.lastElementChild
+              : null;
+    if (!(next instanceof SVGElement)) return;
+    event.preventDefault();
+    next.focus();
+  }
+
+  #rove(bar: Element): void {
+    for (const other of this.#bars.querySelectorAll('[tabindex="0"]')) set(other, { tabindex: -1 });
+    set(bar, { tabindex: 0 });
+  }
 }
 
-function makeBar({ event }: Placed): SVGElement {
-  const text = svg('text', { y: BAR - 4 });
-  return svg('svg', { 'data-key': event.key, height: BAR }, svg('rect', { height: BAR, rx: 3 }), text);
+function keyAt(target: EventTarget | null): string | undefined {
+  if (!(target instanceof Element)) return undefined;
+  return target.closest('[data-key]')?.getAttribute('data-key') ?? undefined;
 }
 
-function updateBar(bar: Element, { x, y, width }: Placed, className: string): void {
-  set(bar, { x, y, width });
-  const rect = bar.firstElementChild;
-  if (rect !== null) set(rect, { class: className, width });
-  set(bar, { class: className });
-}
-
-/** What changed, as short as it can be said: a bar is small, and whose it is stands above. */
-function barText(event: ServiceEvent, service: string | undefined): string {
-  const { entity, old_value, new_value, service_name } = event;
-  const isOther = service_name !== undefined && service_name !== service;
-  const after = new_value === null ? '' : isolated(new_value);
-  const change = old_value === null || new_value === null ? after : `${isolated(old_value)} → ${after}`;
-  if (entity === service && change !== '') return change;
-  return `${isOther ? `${isolated(service_name)}: ` : ''}${isolated(entity)} ${change}`;
-}
-
-/** There is no <bdi> in a picture: these are the characters that it stands for. */
-function isolated(text: string): string {
-  return `\u2068${text}\u2069`;
-}
-
-function makeRank(key: string, rank: number): SVGElement {
-  const text = svg('text', { y: 4 });
-  text.textContent = String(rank);
-  const className = rank <= FOREMOST ? 'foremost' : undefined;
-  return svg('g', { class: className, 'data-key': key }, svg('circle', { r: RANK_RADIUS }), text);
-}
-
-function flag(said: string): SVGElement {
-  const text = svg('text', { y: FLAG_Y });
-  text.textContent = said;
-  return svg('g', { class: said }, svg('line', { y1: FLAG_Y - 9 }), text);
-}
-
-interface Room {
-  readonly width: number;
-  readonly height: number;
-  /** That the text at the line takes. */
-  readonly room: number;
-}
-
-function place(line: Element, x: number, { width, height, room }: Room): void {
+function placeLine(line: Element, x: number, height: number, isTextBefore: boolean): void {
   set(line, { transform: `translate(${x.toFixed(1)} 0)` });
   const [stroke, text] = line.children;
   if (stroke !== undefined) set(stroke, { y2: height });
-  const isAtEdge = x > width - room;
-  if (text !== undefined) set(text, { x: isAtEdge ? -5 : 5, 'text-anchor': isAtEdge ? 'end' : 'start' });
+  if (text === undefined) return;
+  set(text, { x: isTextBefore ? -5 : 5, 'text-anchor': isTextBefore ? 'end' : 'start' });
 }

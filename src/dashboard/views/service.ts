@@ -1,273 +1,288 @@
 /** One service: its time as a picture and as a list, and what an alert may be due to. */
-import { ago, clockTime, nowMs, span } from '../clock.ts';
-import { foreign, h, patch, set, setText } from '../dom.ts';
-import { needAlert, needHistory, needService } from '../feed.ts';
-import type { Alert, Candidate, ServiceEvent } from '../model.ts';
-import { copyButton, emptyState, eventText, stateBadge, typeBadge } from '../parts.ts';
-
-import { all, eventsOf, get } from '../store.ts';
-import { addressOf, keepInAddress, type Route, type View } from '../view.ts';
-import { candidateList } from './candidates.ts';
+import { clockTime, nowMs } from '../clock.ts';
+import { foreign, h, patch, setText } from '../dom.ts';
+import type { Alert, EventType, ServiceEvent } from '../model.ts';
+import { copyButton, emptyState, missing, moreButton, sentence, showMore } from '../parts.ts';
+import { addressOf, keepInAddress, type Page, type Route, type View } from '../view.ts';
+import { AlertChoice } from './alert-choice.ts';
+import { causesOf } from './causes.ts';
+import { EventDetails } from './event-details.ts';
+import { makeEvent, updateEvent } from './event-rows.ts';
+import { listenForGestures } from './gestures.ts';
 import { Lanes } from './lanes.ts';
+import { candidatesAmong, type Marked } from './marked-candidates.ts';
+import { TimeSpan } from './time-span.ts';
+import { TimeTools } from './time-tools.ts';
 
-const SPANS_SECONDS = [900, 3600, 6 * 3600, 24 * 3600];
-const DEFAULT_SPAN_SECONDS = 3600;
-const MAX_SPAN_SECONDS = 7 * 86_400;
-const MIN_SPAN_SECONDS = 60;
-/** How much of the picture lies ahead: what is live is seen to end. */
-const AHEAD = 0.12;
 const LISTED = 50;
 
-export function serviceView(root: HTMLElement, { parts, query }: Route): View {
+export function serviceView(page: Page, root: HTMLElement, { parts, query }: Route): View {
+  const { store, needs } = page;
   const id = parts[1] ?? '';
-  let spanSeconds = Number(query.get('span')) || DEFAULT_SPAN_SECONDS;
-  /** The right edge, where it does not follow the present. */
-  let toMs = Date.parse(query.get('to') ?? '') || undefined;
+  const time = new TimeSpan(query);
   let alertId = query.get('alert') ?? undefined;
   /** Until somebody chooses, the alert that fires is what one has come for. */
   let isAlertChosen = alertId !== undefined;
+  /** Of an alert that was come for or chosen, until its candidates are known: they are to be in view. */
+  let isToFrame = isAlertChosen && !query.has('to');
+  let pointedKey: string | undefined;
   let chosenKey: string | undefined;
+  let listed = LISTED;
+  const wide = new Set<EventType>();
 
   const name = h('h1', {});
   const fire = h('span', { class: 'state firing', hidden: true }, 'firing');
-  const alertsHeading = h('h2', {}, 'Alerts');
-  const lanes = new Lanes((key, isChosen) => {
-    if (key === undefined && !isChosen) return;
-    chosenKey = key;
-    update();
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const lanes = new Lanes({
+    onPoint: (key) => {
+      if (key === pointedKey) return;
+      pointedKey = key;
+      showDetails();
+    },
+    onChoose: (key) => choose(chosenKey === key ? undefined : key),
+    onAlert: (ids) => chooseAlert(ids[(ids.indexOf(alertId ?? '') + 1) % ids.length] ?? ''),
+    onCrowd: (type) => {
+      wide.add(type);
+      update();
+    },
   });
-  const details = h('div', { class: 'details', 'aria-live': 'polite' });
-  const alerts = h('ul', { class: 'rows alerts', 'aria-label': 'Alerts of this service' });
+  const details = new EventDetails();
+  const picture = h('div', { class: 'picture' }, lanes.element, details.element);
+  const older = h('p', { class: 'facts', hidden: true });
+  const olderText = h('span', {});
+  older.append(
+    olderText,
+    h('button', { type: 'button', class: 'quiet', click: () => needs.older(id) }, 'Load older'),
+  );
   const causes = h('section', { class: 'causes', 'aria-labelledby': 'causes-heading' });
   const events = h('ol', { class: 'rows events', 'aria-label': 'Events in view, newest first' });
+  const more = moreButton(() => {
+    listed += 4 * LISTED;
+    update();
+  });
+  const loading = h('p', { class: 'facts', role: 'status' });
   const nothing = emptyState(
     'Nothing in this span',
     'Nothing was reported of this service here. Zoom out to see more.',
   );
-  const button = (text: string, label: string, click: () => void) =>
-    h('button', { type: 'button', class: 'quiet', 'aria-label': label, click }, text);
-  const follow = button('Now', 'Now: follow the present', () => move(spanSeconds, undefined));
-  const spans = SPANS_SECONDS.map((seconds) =>
-    button(span(seconds), `${span(seconds)} in view`, () => move(seconds, toMs)),
-  );
-  const zoom = (factor: number) => () => move(spanSeconds * factor, toMs);
-  const shift = (part: number) => () => move(spanSeconds, right() + part * spanSeconds * 1000);
-  const group = (...buttons: readonly HTMLElement[]) => h('div', { class: 'joined' }, ...buttons);
-  root.append(
-    h('p', { class: 'crumbs' }, h('a', { href: '#/services' }, 'Services')),
-    h('div', { class: 'bar' }, name, fire, copyButton('Copy link', link)),
-    h(
-      'div',
-      { class: 'tools', role: 'group', 'aria-label': 'Span of time' },
-      group(...spans),
-      group(button('−', 'Zoom out', zoom(2)), button('+', 'Zoom in', zoom(0.5))),
-      group(button('‹', 'Earlier', shift(-0.5)), follow, button('›', 'Later', shift(0.5))),
-    ),
-    h('div', { class: 'picture' }, lanes.element),
-    details,
-    causes,
-    alertsHeading,
-    alerts,
-    h('h2', {}, 'Events in view'),
-    events,
-    nothing,
-  );
-  lanes.element.addEventListener(
-    'wheel',
-    (event) => {
-      if (!(event instanceof WheelEvent) || !event.ctrlKey) return;
-      event.preventDefault();
-      zoom(event.deltaY > 0 ? 1.25 : 0.8)();
-    },
-    { passive: false },
-  );
-  needService(id);
-  if (alertId !== undefined) needAlert(alertId);
-
-  function right(): number {
-    return toMs ?? nowMs() + AHEAD * spanSeconds * 1000;
-  }
-
-  function move(seconds: number, to: number | undefined): void {
-    spanSeconds = Math.min(MAX_SPAN_SECONDS, Math.max(MIN_SPAN_SECONDS, Math.round(seconds)));
-    toMs = to;
+  const nothingKnown = missing('There is no such service', '#/services', 'All services');
+  const moved = () => {
     remember();
     update();
+  };
+  const tools = new TimeTools(time, zoomPlace, moved);
+  const alerts = new AlertChoice(chooseAlert);
+  const content = h(
+    'div',
+    {},
+    h('div', { class: 'bar' }, name, fire, copyButton('Copy link', link)),
+    tools.element,
+    problem,
+    picture,
+    older,
+    causes,
+    alerts.element,
+    h('h2', {}, 'Events in view'),
+    loading,
+    events,
+    more,
+    nothing,
+  );
+  root.append(h('p', { class: 'crumbs' }, h('a', { href: '#/services' }, 'Services')), content);
+  listenForGestures(lanes.element, {
+    width: () => lanes.element.clientWidth || 1,
+    pan: (widths) => {
+      time.pan(widths);
+      moved();
+    },
+    zoom: (factor, about) => {
+      time.zoom(factor, about);
+      moved();
+    },
+  });
+  root.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    pointedKey = undefined;
+    choose(undefined);
+  });
+
+  /** What one looks at stays where it is: the alert, where there is one in view. */
+  function zoomPlace(): number {
+    const alert = alertId === undefined ? undefined : store.get('alerts', alertId);
+    const place =
+      alert === undefined ? Number.NaN : (Date.parse(alert.started_at) - time.leftMs) / (time.seconds * 1000);
+    return place >= 0 && place <= 1 ? place : 0.5;
   }
 
-  function addressAt(to: number | undefined): Record<string, string> {
+  function addressAt(toMs: number | undefined): Record<string, string> {
     return {
-      span: String(spanSeconds),
-      ...(to !== undefined && { to: new Date(to).toISOString() }),
+      span: String(time.seconds),
+      ...(toMs !== undefined && { to: new Date(toMs).toISOString() }),
       ...(alertId !== undefined && { alert: alertId }),
     };
   }
 
   function remember(): void {
-    keepInAddress(['services', id], addressAt(toMs));
+    keepInAddress(['services', id], addressAt(time.toMs));
   }
 
   /** Leads a colleague to what is seen here now, also when that is past. */
   function link(): string {
-    return new URL(addressOf(['services', id], addressAt(right())), location.href).href;
+    return new URL(addressOf(['services', id], addressAt(time.rightMs)), location.href).href;
   }
 
-  function choose(alert: Alert): void {
+  function chooseAlert(chosen: string): void {
     isAlertChosen = true;
-    alertId = alertId === alert.id ? undefined : alert.id;
-    if (alertId !== undefined) needAlert(alertId);
+    alertId = alertId === chosen ? undefined : chosen;
+    isToFrame = alertId !== undefined;
     remember();
     update();
   }
 
+  function choose(key: string | undefined): void {
+    chosenKey = key;
+    update();
+  }
+
+  /** Shows an event's bar, wherever it is. */
+  function reveal(event: ServiceEvent): void {
+    chosenKey = event.key;
+    pointedKey = undefined;
+    wide.add(event.event_type);
+    if (event.fromMs < time.leftMs || event.fromMs > time.rightMs) {
+      time.pan((event.fromMs - (time.leftMs + time.rightMs) / 2) / (time.seconds * 1000));
+      remember();
+    }
+    update();
+    picture.scrollIntoView({ block: 'nearest' });
+  }
+
+  function shown(): {
+    readonly known: readonly ServiceEvent[];
+    readonly alert: Alert | undefined;
+    readonly marked: Marked;
+  } {
+    const known = store.where('eventsByService', id);
+    const alert = alertId === undefined ? undefined : store.get('alerts', alertId);
+    return { known, alert, marked: candidatesAmong(known, alert?.candidates ?? [], serviceName()) };
+  }
+
+  function serviceName(): string | undefined {
+    return store.get('services', id)?.name;
+  }
+
+  function showDetails(): void {
+    const key = pointedKey ?? chosenKey;
+    const bar = key === undefined ? undefined : lanes.barOf(key);
+    const { known, alert, marked } = shown();
+    const event = [...known, ...marked.others].find((each) => each.key === key);
+    if (bar === undefined || event === undefined) return details.hide();
+    const rank = marked.ranks.get(event.key);
+    const candidate = rank === undefined ? undefined : alert?.candidates?.[rank - 1];
+    details.show(event, {
+      nowMs: nowMs(),
+      service: serviceName(),
+      agentName: (agentId) => store.get('agents', agentId)?.name,
+      candidate: rank === undefined || candidate === undefined ? undefined : { rank, candidate },
+    });
+    details.placeAt(bar, picture);
+  }
+
   function update(): void {
-    const service = get('services', id);
-    if (service !== undefined) needHistory(service);
+    const service = store.get('services', id);
+    const window = needs.load('window', id);
+    const isMissing = service === undefined && window?.state === 'missing';
+    content.hidden = isMissing;
+    if (isMissing) root.append(nothingKnown);
+    else nothingKnown.remove();
+    needs.past(id, time.leftMs);
+    if (isMissing) return;
     const now = nowMs();
-    name.replaceChildren(foreign(service?.name ?? 'Service'));
-    const to = right();
-    const from = to - spanSeconds * 1000;
-    const known = eventsOf(id);
-    const ours = all('alerts')
-      .filter(({ service_id }) => service_id === id)
-      .sort((a, b) => (a.started_at < b.started_at ? 1 : -1));
+    if (name.textContent !== (service?.name ?? 'Service')) {
+      name.replaceChildren(foreign(service?.name ?? 'Service'));
+    }
+    const ours = store.where('alertsByService', id).sort((a, b) => (a.started_at < b.started_at ? 1 : -1));
     const firing = ours.find(({ status }) => status === 'firing');
     if (!isAlertChosen && firing !== undefined && alertId === undefined) {
       alertId = firing.id;
-      needAlert(firing.id);
+      isToFrame = true;
+    }
+    if (alertId !== undefined) needs.alert(alertId);
+    const { known, alert, marked } = shown();
+    if (isToFrame && alert?.candidates !== undefined) {
+      isToFrame = false;
+      time.frame(alert);
+      remember();
     }
     fire.hidden = firing === undefined;
-    const chosen = ours.find((alert) => alert.id === alertId);
-    const { ranks, others } = candidatesAmong(known, chosen?.candidates ?? []);
+    const { leftMs, rightMs } = time;
+    const drawn = alert === undefined || ours.includes(alert) ? ours : [alert, ...ours];
     lanes.draw({
-      events: [...known, ...others],
+      events: [...known, ...marked.others],
       service: service?.name,
-      alerts: ours,
-      fromMs: from,
-      toMs: to,
+      alerts: drawn,
+      fromMs: leftMs,
+      toMs: rightMs,
       nowMs: now,
-      ranks,
-      chosenAlert: chosen?.id,
+      ranks: marked.ranks,
+      chosenAlert: alert?.id,
+      chosenEvent: chosenKey,
+      wide,
     });
-    for (const [index, each] of spans.entries()) {
-      set(each, { 'aria-pressed': SPANS_SECONDS[index] === spanSeconds ? 'true' : 'false' });
-    }
-    set(follow, { 'aria-pressed': toMs === undefined ? 'true' : 'false' });
-    showDetails(
-      details,
-      [...known, ...others].find(({ key }) => key === chosenKey),
-      now,
-    );
-    showCauses(causes, chosen, now);
-    alertsHeading.hidden = ours.length === 0;
-    patch(alerts, ours, {
-      key: (alert) => `${alert.id} ${alert.status}`,
-      make: (alert) =>
-        h(
-          'li',
-          { class: alert.status },
-          h(
-            'button',
-            { type: 'button', class: 'row', click: () => choose(alert) },
-            h('span', { class: 'name' }, foreign(alert.title)),
-            stateBadge(alert.status),
-            h('span', { class: 'when' }),
-          ),
-        ),
-      update: (row, alert) => {
-        set(row.firstElementChild ?? row, { 'aria-pressed': alert.id === alertId ? 'true' : 'false' });
-        const when = row.querySelector('.when');
-        if (when !== null) setText(when, ago(Date.parse(alert.started_at), now));
-      },
-    });
+    showDetails();
+    tools.update();
+    updateLoads(now);
+    showCauses(causes, alert, marked, now);
+    alerts.show(drawn, alertId, now);
     const inView = known
-      .filter(({ fromMs, untilMs }) => untilMs > from && fromMs < to)
+      .filter(({ fromMs, untilMs }) => untilMs > leftMs && fromMs < rightMs)
       .sort((a, b) => b.fromMs - a.fromMs);
-    patch(events, inView.slice(0, LISTED), {
+    patch(events, inView.slice(0, listed), {
       key: ({ key }) => key,
-      make: makeEvent,
-      update: (row, event) => {
-        const isOver = event.untilMs <= now;
-        set(row, { class: isOver ? 'over' : undefined });
-        const when = row.querySelector('.when');
-        const until = isOver ? 'expired' : `until ${clockTime(event.untilMs, now)}`;
-        if (when !== null) setText(when, `${ago(event.fromMs, now)}, ${until}`);
-      },
+      make: (event) => makeEvent(event, () => reveal(event)),
+      update: (row, event) => updateEvent(row, event, event.key === chosenKey, now),
     });
-    nothing.hidden = inView.length > 0;
+    showMore(more, inView.length - listed);
+    nothing.hidden = inView.length > 0 || window?.state !== 'loaded';
   }
 
-  return { title: 'Service', update };
-}
+  function updateLoads(now: number): void {
+    const loads = [needs.load('window', id), needs.load('past', id)];
+    const failed = loads.find((load) => load?.state === 'failed');
+    const isLoading = loads.some((load) => load === undefined || load.state === 'loading');
+    const isAlertMissing = alertId !== undefined && needs.load('alert', alertId)?.state === 'missing';
+    const said = isAlertMissing ? ['There is no such alert.'] : [];
+    if (failed !== undefined) said.push(sentence(`not all events could be loaded: ${failed.detail}`));
+    setText(problem, said.join(' '));
+    setText(loading, isLoading ? 'Loading…' : '');
+    const past = store.get('pasts', id);
+    const isCut = past?.before != null && past.oldestMs !== undefined && past.oldestMs > time.leftMs;
+    older.hidden = !isCut || isLoading;
+    if (isCut) setText(olderText, `What expired before ${clockTime(past.oldestMs, now)} is not loaded. `);
+  }
 
-/** Of the candidates those that are known, by rank; and those of other services, which are shown beside them. */
-function candidatesAmong(events: readonly ServiceEvent[], candidates: readonly Candidate[]) {
-  const ranks = new Map<string, number>();
-  const others: ServiceEvent[] = [];
-  for (const [index, { event }] of candidates.entries()) {
-    // By what both agree on, as all is that comes without an id.
-    const same = events.find(
-      (each) =>
-        (each.id !== undefined && each.id === event.id) ||
-        (each.event_type === event.event_type &&
-          each.entity === event.entity &&
-          each.timestamp === event.timestamp &&
-          each.expires_at === event.expires_at),
+  function showCauses(container: HTMLElement, alert: Alert | undefined, marked: Marked, now: number): void {
+    container.hidden = alert === undefined;
+    if (alert === undefined) return;
+    const load = needs.load('alert', alert.id);
+    const version = JSON.stringify([alert.id, alert.status, alert.candidates, load?.state]);
+    if (container.dataset['version'] === version) return;
+    container.dataset['version'] = version;
+    const began = Date.parse(alert.started_at);
+    const at = `${alert.status === 'firing' ? 'Firing' : 'Fired'} since ${clockTime(began, now)}. `;
+    container.replaceChildren(
+      h('h2', { id: 'causes-heading' }, 'What changed before ', foreign(alert.title)),
+      h('p', { class: 'facts' }, at, h('a', { href: addressOf(['alerts', alert.id]) }, 'All of this alert')),
+      causesOf(page, alert, (index) => {
+        const event = marked.events[index];
+        if (event !== undefined) reveal(event);
+      }),
     );
-    const key = same?.key ?? `candidate ${event.id ?? index}`;
-    if (same === undefined) {
-      const fromMs = Date.parse(event.received_at ?? event.timestamp);
-      others.push({ ...event, key, service_id: '', fromMs, untilMs: Date.parse(event.expires_at) });
-    }
-    if (!ranks.has(key)) ranks.set(key, index + 1);
   }
-  return { ranks, others };
-}
 
-function makeEvent(event: ServiceEvent): Element {
-  return h(
-    'li',
-    {},
-    typeBadge(event.event_type),
-    eventText(event),
-    h('span', { class: 'by' }, foreign(event.actor ?? event.vendor)),
-    h('span', { class: 'when' }),
-  );
-}
-
-function showDetails(container: HTMLElement, event: ServiceEvent | undefined, now: number): void {
-  container.hidden = event === undefined;
-  if (event === undefined || container.dataset['key'] === event.key) return;
-  container.dataset['key'] = event.key;
-  const fact = (term: string, value: string | null) =>
-    value === null ? [] : [h('dt', {}, term), h('dd', {}, foreign(value))];
-  container.replaceChildren(
-    typeBadge(event.event_type),
-    eventText(event),
-    h(
-      'dl',
-      {},
-      ...fact('vendor', event.vendor),
-      ...fact('by', event.actor),
-      ...fact('revision', event.sha),
-      ...fact('confidence', String(event.confidence)),
-      ...fact('happened', clockTime(Date.parse(event.timestamp), now)),
-      ...fact('relevant until', clockTime(event.untilMs, now)),
-    ),
-  );
-}
-
-function showCauses(container: HTMLElement, alert: Alert | undefined, now: number): void {
-  container.hidden = alert === undefined;
-  if (alert === undefined) return;
-  const version = JSON.stringify([alert.id, alert.status, alert.candidates]);
-  if (container.dataset['version'] === version) return;
-  container.dataset['version'] = version;
-  const began = Date.parse(alert.started_at);
-  const at = `${alert.status === 'firing' ? 'Fires' : 'Fired'} since ${clockTime(began, now)}. `;
-  container.replaceChildren(
-    h('h2', { id: 'causes-heading' }, 'What changed before ', foreign(alert.title)),
-    h('p', { class: 'facts' }, at, h('a', { href: addressOf(['alerts', alert.id]) }, 'All of this alert')),
-    candidateList(alert.candidates ?? [], alert.service),
-  );
+  return {
+    title: () => serviceName() ?? 'Service',
+    reads: ['services', 'events', 'alerts', 'agents', 'loads', 'pasts'],
+    update,
+  };
 }
