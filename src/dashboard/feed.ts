@@ -13,6 +13,8 @@ export interface FeedOptions {
   readonly client: () => ForeshockClient;
   readonly nowMs: () => number;
   readonly sleep?: Sleep;
+  /** Told of what is thrown for no failure of the server's. */
+  readonly onMistake?: (error: unknown) => void;
 }
 
 type OnRefused = (status: number, detail: string) => void;
@@ -119,7 +121,7 @@ export class Feed {
           return session.onRefused(error.status, error.detail);
         }
         // Whatever it was, also a mistake of ours: what is shown may not be what is, until all of it is asked for anew.
-        if (!(error instanceof ForeshockError)) reportError(error);
+        if (!(error instanceof ForeshockError)) this.#options.onMistake?.(error);
         session.lastEventId = undefined;
         onLost();
         await sleep(PAUSE_MS, signal).catch(() => {});

@@ -47,7 +47,7 @@ const CONNECTION: Readonly<Record<string, string>> = {
 
 const store = new PageStore();
 const needs = new Needs({ store, client: api, nowMs });
-const feed = new Feed({ store, needs, client: api, nowMs });
+const feed = new Feed({ store, needs, client: api, nowMs, onMistake: reportError });
 const page: Page = { store, feed, needs, client: api };
 
 const main = find('main');
