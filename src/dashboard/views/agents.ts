@@ -93,13 +93,14 @@ function updateRow(row: Element, agent: Agent, activity: readonly number[] | und
   const [, , state, spark, lately, when] = row.firstElementChild?.children ?? [];
   set(row, { class: agent.status });
   if (state !== undefined) setText(state, agent.status);
-  if (spark !== undefined) drawSparkline(spark, activity ?? []);
+  if (spark !== undefined) drawSparkline(spark, activity);
   const events = activity?.reduce((sum, each) => sum + each, 0) ?? agent.events_last_hour;
   if (lately !== undefined) setText(lately, events === undefined ? '…' : `${count(events, 'event')} in 1 h`);
   if (when !== undefined) setText(when, `seen ${ago(Date.parse(agent.last_seen_at), now)}`);
 }
 
-function drawSparkline(element: Element, activity: readonly number[]): void {
+function drawSparkline(element: Element, activity: readonly number[] | undefined): void {
+  if (activity === undefined) return set(element, { 'aria-label': 'Events of the last hour: not known yet' });
   const bars = Array.from({ length: BARS }, (_, index) =>
     activity.slice(index * BAR_MINUTES, (index + 1) * BAR_MINUTES).reduce((sum, each) => sum + each, 0),
   );
