@@ -1,7 +1,10 @@
 /** An answer that does not end by itself: Server-Sent Events over a response of uWebSockets.js. */
 import type { HttpResponse } from 'uWebSockets.js';
 
-/** A comment: uWebSockets.js passes on what it holds back only with something new. */
+/**
+ * A comment: uWebSockets.js passes on what it holds back only with something new. And it ends a chunk when the next
+ * begins: a client that waits for the end of one would have every message only with the one after it.
+ */
 const NUDGE = ':\n';
 
 export interface EventStreamListener {
@@ -33,7 +36,7 @@ export class EventStream {
     if (!this.#open) return true;
     let isPassedOn = true;
     this.#res.cork(() => {
-      isPassedOn = this.#res.write(bytes);
+      isPassedOn = this.#res.write(bytes) && this.#res.write(NUDGE);
     });
     return isPassedOn;
   }

@@ -136,17 +136,24 @@ function alertMessage(tenant: Tenant, change: AlertChange['type'] | 'correlated'
   return { name: 'alert', data, service: serviceNameOf(alert.match), eventType: null };
 }
 
-/** An alert that was resolved is named by what its tool calls it, as others before it may have been. */
+/**
+ * An alert that was resolved is named by what its tool calls it, as others before it may have been; it is the one that
+ * ended then. Where there is none, nothing was resolved, or it has fired again since, which is told by itself.
+ */
 function alertOf(
   tenant: Tenant,
   integrationId: Alert['integrationId'],
   change: AlertChange,
 ): Alert | undefined {
   if (change.type === 'fired') return tenant.alerts.alerts.get(change.alertId)?.context;
-  const namedSo = [...tenant.alerts.alerts.values()]
+  return [...tenant.alerts.alerts.values()]
     .map(({ context }) => context)
-    .filter((alert) => alert.key === change.key && alert.integrationId === integrationId);
-  return namedSo.findLast((alert) => alert.resolvedAtMs === change.endedAtMs) ?? namedSo.at(-1);
+    .findLast(
+      (alert) =>
+        alert.key === change.key &&
+        alert.integrationId === integrationId &&
+        alert.resolvedAtMs === change.endedAtMs,
+    );
 }
 
 function tellEvents(

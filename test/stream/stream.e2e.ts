@@ -1,6 +1,14 @@
 /** GET /v1/stream over real connections. */
+import { connect as connectSocket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createIntegration, eventLog, raiseAlert, register, sendEvent } from '../http/operations.ts';
+import {
+  createIntegration,
+  eventLog,
+  raiseAlert,
+  register,
+  sendEvent,
+  webhookPath,
+} from '../http/operations.ts';
 import { bodyOf, eventBody, expectRefusal, type Tenant, TestServer } from '../support/http.ts';
 import { scrape } from '../support/metrics.ts';
 import { foreshock, type ServerProcess, startServer } from '../support/server.ts';
@@ -85,6 +93,65 @@ describe.each(['write', 'fsync'])('in %s mode', (durability) => {
     await client.until(({ parser }) => parser.messages.at(-1)?.name === 'integration');
     expect(client.parser.messages.at(-1)?.data).toEqual({ id: integration.id, exists: false });
     expect(client.text).not.toContain(integration.token);
+  });
+
+  it('of alerts that come and go tells whoever comes later nothing that was not so', async () => {
+    const integration = await createIntegration(server, tenant.readOnly, {
+      type: 'alertmanager',
+      direction: 'inbound',
+    });
+    const client = await read();
+    const fingerprint = `again-${durability}`;
+    const startsAt = new Date(Date.now() - 60_000).toISOString();
+    const deliver = async (status: 'firing' | 'resolved', endsAt: string) => {
+      const alert = {
+        status,
+        fingerprint,
+        labels: { alertname: fingerprint },
+        annotations: {},
+        startsAt,
+        endsAt,
+      };
+      const body = { version: '4', groupKey: `${status} ${endsAt}`, status, alerts: [alert] };
+      expect((await server.http.post(webhookPath(integration), undefined, body)).status).toBe(202);
+    };
+    const told = ({ parser }: SseClient, change: string) =>
+      parser.messages.filter(({ data }) => data['change'] === change).length;
+    // What does not fire ends nothing.
+    await deliver('resolved', new Date(Date.now() - 50_000).toISOString());
+    await deliver('firing', '0001-01-01T00:00:00Z');
+    await client.until((each) => told(each, 'fired') === 1);
+    await deliver('resolved', new Date(Date.now() - 40_000).toISOString());
+    await client.until((each) => told(each, 'resolved') === 1);
+    await deliver('firing', '0001-01-01T00:00:00.001Z');
+    await client.until((each) => told(each, 'fired') === 2);
+    const first = client.parser.messages.find(({ name }) => name === 'alert')?.id ?? '';
+    const later = await read('', '1');
+    await later.until(({ parser }) => parser.messages.some(({ id }) => Number(id) >= Number(first)));
+    await later.until((each) => told(each, 'fired') >= 2);
+    const live = new Map(client.parser.messages.map((message) => [message.id, message.data]));
+    const alerts = later.parser.messages.filter(
+      ({ data }) => data['type'] === 'alertmanager' && data['integration_id'] === integration.id,
+    );
+    for (const { id, data } of alerts) {
+      expect([data['change'], data['id']]).toEqual([live.get(id)?.['change'], live.get(id)?.['id']]);
+      expect(data['change'] === 'resolved' && data['status'] === 'firing').toBe(false);
+    }
+  });
+
+  it('ends what it has told at once, for clients that wait for the end of a chunk', async () => {
+    await register(server, tenant.ingest);
+    const socket = connectSocket(server.process.port, '127.0.0.1');
+    let text = '';
+    socket.setEncoding('latin1').on('data', (more) => {
+      text += more;
+    });
+    socket.write(`GET /v1/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.readOnly}\r\n\r\n`);
+    await expect.poll(() => text).toContain('retry:');
+    await sendEvent(server, tenant.ingest, { service_name: 'told-to-its-end' });
+    // Its end stands before the next chunk; a heartbeat would come many seconds later.
+    await expect.poll(() => text, { timeout: 3000 }).toMatch(/told-to-its-end[^\n]*\n\n\r\n/);
+    socket.destroy();
   });
 
   it('tells of a note when it is wanted, before any attempt to post it', async () => {

@@ -77,7 +77,9 @@ export const OPERATOR_OPERATIONS: Operations = {
     tag: 'Services',
     summary: 'Read what changes, as it happens',
     description:
-      'Server-Sent Events of everything that changes in the account. The id of each is where to go on: send it as Last-Event-ID. A reader that is too slow is cut off, and goes on from there. Where more comes than can be told beside it, readers are late, and catch up: nothing is left out. What the log has let go of is told by an event `reset`.',
+      'Server-Sent Events of everything that changes in the account. The id of each is where to go on: send it as Last-Event-ID. A reader that is too slow is cut off, and goes on from there. Where more comes than can be told beside it, readers are late, and catch up: nothing is left out. ' +
+      'The data of each is JSON. `event`: a StoredEvent with agent_id and service_id. `agent`: an Agent that was registered, or has fallen silent; it is live again with its next heartbeat or event. `heartbeat`: agent_id and last_seen_at. `alert`: an Alert with `change`: fired, resolved or correlated. `delivery`: a Delivery. `integration`: its id, and whether it exists; to be read anew. `reset`: what came before is not kept any more, and what is known has to be read anew. ' +
+      'With `service` only its events and alerts are told, with `event_type` only events of that type. Nothing is told when an event expires: its `expires_at` has said when. A comment comes every 15 s where nothing else does.',
     query: [
       { name: 'service', description: 'Only of this service.', schema: z.string(), example: 'checkout-api' },
       { name: 'event_type', description: 'Only events of this type.', schema: z.string(), example: 'deploy' },
@@ -100,7 +102,8 @@ export const OPERATOR_OPERATIONS: Operations = {
         content: {
           mediaType: 'text/event-stream',
           schema: z.string(),
-          example: 'id: 1204\nevent: …\ndata: {…}\n\n',
+          example:
+            'id: 1204\nevent: heartbeat\ndata: {"agent_id":"0198a2b4-0000-7000-8000-000000000001","last_seen_at":"2026-10-02T14:03:12.480Z"}\n\n',
         },
       },
     },
