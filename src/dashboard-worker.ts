@@ -1,6 +1,5 @@
-/** Takes the types out of the dashboard's modules. Node says of it that it may change, on a stderr of its own here. */
-import { stripTypeScriptTypes } from 'node:module';
-import { parentPort, workerData } from 'node:worker_threads';
+/** Puts the page's script together, beside the server. */
+import { parentPort } from 'node:worker_threads';
+import { bundleDashboard } from './dashboard-bundle.ts';
 
-const sources: readonly string[] = workerData;
-parentPort?.postMessage(sources.map((source) => stripTypeScriptTypes(source)));
+parentPort?.postMessage(await bundleDashboard());

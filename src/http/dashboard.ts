@@ -1,5 +1,4 @@
 /** GET / and the files of the page. Anybody may have them: what they show, they get with the key that is entered. */
-import { createHash } from 'node:crypto';
 import { type DashboardFile, dashboardFiles } from './dashboard-files.ts';
 import type { Headers } from './responses.ts';
 import type { Call, PublicRoute } from './route.ts';
@@ -15,6 +14,7 @@ const CONTENT_SECURITY_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
 ].join('; ');
 
 export function dashboardRoutes(): PublicRoute[] {
@@ -29,18 +29,23 @@ export function dashboardRoutes(): PublicRoute[] {
 
 function serve(file: DashboardFile, { exchange, head }: Call): void {
   file.read().then(
-    (body) =>
+    ({ plain, gzipped, tag: digest }) =>
       exchange.guard(() => {
-        const tag = `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
+        const tag = `"${digest}${head.acceptsGzip ? '-gzip' : ''}"`;
         const headers: Headers = [
           ['Cache-Control', file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache'],
           ['ETag', tag],
+          ['Vary', 'Accept-Encoding'],
           ['X-Content-Type-Options', 'nosniff'],
           ['Referrer-Policy', 'no-referrer'],
+          ['Cross-Origin-Opener-Policy', 'same-origin'],
           ['Content-Security-Policy', CONTENT_SECURITY_POLICY],
         ];
         if (head.ifNoneMatch === tag) return exchange.answer({ status: 304, headers, body: null });
-        exchange.answer({ status: 200, headers: [['Content-Type', file.contentType], ...headers], body });
+        const type: Headers = [['Content-Type', file.contentType]];
+        const encoding: Headers = head.acceptsGzip ? [['Content-Encoding', 'gzip']] : [];
+        const body = head.acceptsGzip ? gzipped : plain;
+        exchange.answer({ status: 200, headers: [...type, ...encoding, ...headers], body });
       }),
     (error: unknown) =>
       exchange.guard(() => {

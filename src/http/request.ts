@@ -6,6 +6,8 @@ export interface RequestHead {
   readonly contentType: string;
   /** Content-Encoding: empty where the body is sent as it is. */
   readonly contentEncoding: string;
+  /** Accept-Encoding names gzip, and does not refuse it. */
+  readonly acceptsGzip: boolean;
   /** The Accept header names `application/json` or `application/problem+json`. */
   readonly wantsJson: boolean;
   /** Undefined where it is not given: chunked, or no body. */
@@ -26,6 +28,7 @@ export interface RequestHead {
   readonly isForwarded: boolean;
 }
 
+const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:$|,|;\s*q=(?:1|0\.\d*[1-9]))/i;
 const ACCEPTS_JSON = /application\/(?:problem\+)?json\s*(?:[;,]|$)/i;
 
 /**
@@ -38,6 +41,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
   let contentType = '';
   let contentEncoding = '';
   let accept = '';
+  let acceptEncoding = '';
   let contentLength = '';
   let signature = '';
   let webhookId = '';
@@ -86,6 +90,8 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
       case 15:
         if (name === 'idempotency-key') {
           idempotencyKey = idempotencyKey === undefined ? value : `${idempotencyKey}, ${value}`;
+        } else if (name === 'accept-encoding') {
+          acceptEncoding = value;
         } else if (name === 'x-forwarded-for') {
           forwardedFor = forwardedFor === '' ? value : `${forwardedFor},${value}`;
           isForwarded = true;
@@ -111,6 +117,7 @@ export function readHead(req: HttpRequest): RequestHead | undefined {
     authorization,
     contentType,
     contentEncoding,
+    acceptsGzip: acceptEncoding !== '' && ACCEPTS_GZIP.test(acceptEncoding),
     wantsJson: accept !== '' && ACCEPTS_JSON.test(accept),
     contentLength: lengths === 0 ? undefined : Number(contentLength),
     signature,

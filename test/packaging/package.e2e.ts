@@ -152,9 +152,9 @@ describe.skipIf(problem !== undefined)('the package', () => {
     const { url, keys, stop } = await serve();
     try {
       const page = await (await fetch(url)).text();
-      const modules = [...page.matchAll(/"(\/assets\/[^"]+\.ts)"/g)].map((match) => match[1] ?? '');
-      expect(modules.some((path) => path.endsWith('/client/client.ts'))).toBe(true);
-      for (const path of modules) expect((await fetch(url + path)).status).toBe(200);
+      const assets = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map((match) => match[1] ?? '');
+      expect(assets.some((path) => path.endsWith('/main.js'))).toBe(true);
+      for (const path of assets) expect((await fetch(url + path)).status).toBe(200);
 
       const project = join(directory, 'project');
       mkdirSync(project);
