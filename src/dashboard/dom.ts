@@ -62,9 +62,13 @@ export function patch<Item>(
   const present = new Map<string, Element>();
   const focused = container.contains(document.activeElement) ? document.activeElement : null;
   for (const element of container.children) present.set(keys.get(element) ?? '', element);
+  const names = items.map(key);
+  const wanted = new Set(names);
+  // First, so that what stays need not be moved past it.
+  for (const [name, element] of present) if (!wanted.has(name)) element.remove();
   let next = container.firstElementChild;
-  for (const item of items) {
-    const name = key(item);
+  for (const [index, item] of items.entries()) {
+    const name = names[index] ?? '';
     let element = present.get(name);
     present.delete(name);
     if (element === undefined) {
@@ -75,7 +79,6 @@ export function patch<Item>(
     if (element === next) next = next.nextElementSibling;
     else container.insertBefore(element, next);
   }
-  for (const element of present.values()) element.remove();
   // What is moved loses it.
   if (focused !== document.activeElement && focused?.isConnected === true) {
     if (focused instanceof HTMLElement || focused instanceof SVGElement)

@@ -4,7 +4,7 @@ import { ForeshockError } from '../client/error.ts';
 import { type Sleep, systemSleep } from '../client/retry.ts';
 import type { StreamMessage } from '../client/stream.ts';
 import { Lists } from './lists.ts';
-import { type Needs, putAlert } from './needs.ts';
+import { type Needs, putAlert, putDelivery } from './needs.ts';
 import type { PageStore } from './store.ts';
 
 export interface FeedOptions {
@@ -59,7 +59,7 @@ export class Feed {
       lastEventId: undefined,
     };
     this.#session = session;
-    needs.begin(signal);
+    needs.begin(signal, (id) => session.lists.touch('alerts', id));
     store.setValue('connection', 'connecting');
     this.#follow(session);
     const timer = setInterval(() => needs.prune(), PRUNE_EVERY_MS);
@@ -165,7 +165,7 @@ export class Feed {
         putAlert(store, { ...store.get('alerts', message.data.id), ...message.data });
         break;
       case 'delivery':
-        store.put('deliveries', message.data.id, message.data);
+        putDelivery(store, message.data);
         break;
       case 'integration':
         lists?.ask('integrations');

@@ -86,13 +86,11 @@ export class Lists {
         onState();
       } catch (error) {
         if (signal.aborted) return;
-        if (!(error instanceof ForeshockError)) throw error;
         asked.failures += 1;
-        asked.problem = error;
-        // What comes of the next attempt is newer than what has been told so far, and older than what is told from then on.
-        asked.newer.clear();
+        asked.problem = error instanceof ForeshockError ? error : unreadable(name);
         onState();
-        await sleep(waitBeforeRetry(WAITS, asked.failures, error.retryAfterMs), signal).catch(() => {});
+        const waitMs = waitBeforeRetry(WAITS, asked.failures, asked.problem.retryAfterMs);
+        await sleep(waitMs, signal).catch(() => {});
       }
     }
   }
@@ -130,4 +128,9 @@ export class Lists {
       }
     }
   }
+}
+
+function unreadable(name: ListName): ForeshockError {
+  const detail = 'the answer could not be understood';
+  return new ForeshockError({ kind: 'unexpected', call: `GET /v1/${name}`, status: 500, title: '', detail });
 }

@@ -8,7 +8,7 @@ import type { CallOptions } from '../client/transport.ts';
 import type { Load } from './model.ts';
 import type { PageStore } from './store.ts';
 
-export type LoadKind = 'window' | 'past' | 'alert' | 'activity' | 'deliveries' | 'older-alerts';
+export type LoadKind = 'window' | 'past' | 'alerts' | 'alert' | 'activity' | 'deliveries' | 'older-alerts';
 export type Call<T> = (client: ForeshockClient, options: CallOptions) => Promise<T>;
 
 export interface LoadsOptions {
@@ -28,8 +28,8 @@ export class Loads {
   readonly #options: LoadsOptions;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
-  /** What was asked for before is of no use after `forget`. */
-  #epoch = 0;
+  /** What is on its way, by its name: what comes for another is of no use any more. */
+  readonly #wanted = new Map<string, object>();
 
   constructor(options: LoadsOptions) {
     this.#options = options;
@@ -47,41 +47,46 @@ export class Loads {
     if (isDue) await this.#load(nameOf(kind, id), call, (answer) => store.together(() => take(answer)));
   }
 
-  /** What is known of a kind of thing, or of one, is to be asked for anew. */
+  /** It is to be asked for anew, when it is needed again. */
   forget(kind: LoadKind, id: string): void {
+    this.#wanted.delete(nameOf(kind, id));
     this.#options.store.delete('loads', nameOf(kind, id));
   }
 
   forgetAll(): void {
-    this.#epoch += 1;
+    this.#wanted.clear();
     this.#options.store.clearTable('loads');
   }
 
   async #load<T>(name: string, call: Call<T>, take: (answer: T) => void): Promise<void> {
     const { store, client, nowMs, signal } = this.#options;
-    const epoch = this.#epoch;
+    const mine = {};
+    this.#wanted.set(name, mine);
+    const isWanted = () => !signal.aborted && this.#wanted.get(name) === mine;
     const tell = (state: Load['state'], detail = '') =>
       store.put('loads', name, { state, detail, endedAtMs: nowMs() });
     tell('loading');
     if (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#running += 1;
     try {
-      if (signal.aborted || this.#epoch !== epoch) return;
+      if (!isWanted()) return;
       const answer = await call(client(), {
         signal,
         retry: { attempts: Number.POSITIVE_INFINITY },
         deadlineMs: Number.POSITIVE_INFINITY,
       });
-      if (signal.aborted || this.#epoch !== epoch) return;
+      if (!isWanted()) return;
       take(answer);
       tell('loaded');
     } catch (error) {
-      if (signal.aborted || this.#epoch !== epoch) return;
+      if (!isWanted()) return;
       if (!(error instanceof ForeshockError)) throw error;
       tell(error.status === 404 ? 'missing' : 'failed', error.detail);
     } finally {
+      if (this.#wanted.get(name) === mine) this.#wanted.delete(name);
       this.#running -= 1;
-      this.#waiting.shift()?.();
+      // What is asked for last is what somebody looks at now.
+      this.#waiting.pop()?.();
     }
   }
 }

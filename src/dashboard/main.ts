@@ -60,6 +60,7 @@ const leave = find('#leave');
 const firingCount = h('span', { class: 'firing-count', hidden: true });
 let view: View | undefined;
 let stopListening = () => {};
+let stopWatching = () => {};
 let isDue = false;
 let updateTookMs = 0;
 
@@ -89,9 +90,11 @@ function show(): void {
       ),
     ),
   );
-  main.replaceChildren();
+  // Of its own: what comes too late for a view, or is listened for by it, ends with it.
+  const root = h('div');
+  main.replaceChildren(root);
   const isOne = section.name === route.parts[0] && route.parts.length > 1 && section.one !== undefined;
-  use((isOne ? section.one : section.list)(page, main, route));
+  use((isOne ? section.one : section.list)(page, root, route));
 }
 
 function update(): void {
@@ -129,6 +132,7 @@ function changed(): void {
 }
 
 function askForKey(refusal: string): void {
+  stopWatching();
   feed.end();
   storeKey(null);
   nav.hidden = true;
@@ -142,11 +146,11 @@ function enter(isNew = true): void {
   nav.hidden = false;
   leave.hidden = false;
   let isLetIn = !isNew;
-  const stop = store.onChange([], () => {
+  stopWatching();
+  stopWatching = store.onChange([], () => {
     isLetIn ||= store.text('connection') === 'live';
   });
   feed.begin((status, detail) => {
-    stop();
     if (status === 403) askForKey('That is an ingest key: this page needs a read-only one.');
     else if (isLetIn) askForKey('The key is not valid any more: it was revoked.');
     else askForKey(sentence(detail));

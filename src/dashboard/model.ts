@@ -52,6 +52,10 @@ export interface Past {
   readonly oldestMs: number | undefined;
   /** Where to go on; null at the end of the log. */
   readonly before: string | null;
+  /** Pages that were loaded. */
+  readonly pages: number;
+  /** As much of it is kept as can be. */
+  readonly isFull: boolean;
 }
 
 export function typeName(type: string): string {

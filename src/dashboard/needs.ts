@@ -5,7 +5,7 @@
 import type { ForeshockClient } from '../client/client.ts';
 import { ALERTS_PAGE } from './lists.ts';
 import { type LoadKind, Loads } from './loads.ts';
-import type { Alert, Load } from './model.ts';
+import type { Alert, Delivery, Load, Past } from './model.ts';
 import type { PageStore, Rows } from './store.ts';
 
 export interface NeedsOptions {
@@ -27,12 +27,17 @@ const PAGES_AT_ONCE = 20;
 /** Events that were received so long before what is in view may reach into it. */
 const REACH_MS = 6 * 3600 * 1000;
 
+const NOTHING_PAST: Past = { oldestMs: undefined, before: null, pages: 0, isFull: false };
+
 export class Needs {
   readonly #options: NeedsOptions;
   #loads: Loads;
+  #onAlert: (id: string) => void = () => {};
   readonly #neededAtMs = new Map<string, number>();
   /** Services of which also what is over is needed. */
   readonly #pastNeededAtMs = new Map<string, number>();
+  /** Of an event log so many pages are loaded, where it is not the usual. */
+  readonly #pastPages = new Map<string, number>();
   /** Of alerts, the newest first, so many pages were asked for. */
   #alertPages = 1;
 
@@ -41,8 +46,13 @@ export class Needs {
     this.#loads = new Loads({ ...options, signal: AbortSignal.abort() });
   }
 
-  /** @param signal aborted when nobody needs anything any more */
-  begin(signal: AbortSignal): void {
+  /**
+   * @param signal aborted when nobody needs anything any more
+   * @param onAlert told of alerts that were asked for, which no list may have
+   */
+  begin(signal: AbortSignal, onAlert: (id: string) => void): void {
+    this.#onAlert = onAlert;
+    this.#pastPages.clear();
     this.#loads = new Loads({ ...this.#options, signal });
     this.#neededAtMs.clear();
     this.#pastNeededAtMs.clear();
@@ -89,16 +99,24 @@ export class Needs {
   past(id: string, fromMs: number): void {
     this.window(id);
     this.#pastNeededAtMs.set(id, this.#options.nowMs());
-    const { store } = this.#options;
-    const past = store.get('pasts', id);
-    if (past !== undefined && (past.before === null || (past.oldestMs ?? 0) < fromMs - REACH_MS)) return;
-    if (past === undefined) this.#loadPast(id, fromMs, PAGES_AT_ONCE);
+    this.#loadPast(id, fromMs);
   }
 
   /** More of it than was needed so far. */
   older(id: string): void {
-    this.#loads.forget('past', id);
-    this.#loadPast(id, Number.NEGATIVE_INFINITY, PAGES_AT_ONCE);
+    this.#pastPages.set(id, (this.#options.store.get('pasts', id)?.pages ?? 0) + PAGES_AT_ONCE);
+    this.#loadPast(id, Number.NEGATIVE_INFINITY);
+  }
+
+  /** The newest alerts of a service, whatever others there were. */
+  alertsOf(service: { readonly id: string; readonly name: string }): void {
+    const { store } = this.#options;
+    this.#loads.need(
+      'alerts',
+      service.id,
+      (client, options) => client.listAlerts({ service: service.name, per_page: PAGE }, options),
+      ({ alerts }) => this.#addAlerts(alerts, store),
+    );
   }
 
   /** An alert with its candidates and what was posted of it. */
@@ -113,6 +131,7 @@ export class Needs {
         // What the stream has told of it meanwhile is newer, and has no less.
         const now = store.get('alerts', id);
         putAlert(store, now === before || now?.candidates === undefined ? alert : now);
+        this.#onAlert(id);
       },
     );
   }
@@ -135,7 +154,7 @@ export class Needs {
       integrationId,
       (client, options) => client.listDeliveries(integrationId, options),
       (deliveries) => {
-        for (const delivery of deliveries) this.#options.store.put('deliveries', delivery.id, delivery);
+        for (const delivery of deliveries) putDelivery(this.#options.store, delivery);
       },
     );
   }
@@ -153,9 +172,7 @@ export class Needs {
       ({ alerts, total }) => {
         this.#alertPages = page;
         store.setValue('alertsTotal', total);
-        for (const alert of alerts) {
-          if (store.get('alerts', alert.id) === undefined) putAlert(store, alert);
-        }
+        this.#addAlerts(alerts, store);
       },
     );
   }
@@ -177,27 +194,43 @@ export class Needs {
     });
   }
 
-  #loadPast(id: string, fromMs: number, pages: number): void {
+  /** Page after page, until that is enough. */
+  async #loadPast(id: string, fromMs: number): Promise<void> {
     const { store } = this.#options;
-    const before = store.get('pasts', id)?.before;
-    this.#loads.need(
-      'past',
-      id,
-      (client, options) =>
-        client.showServiceLog(id, { per_page: PAGE, ...(before != null && { before }) }, options),
-      ({ events, next_before }) => {
-        store.putEvents(id, events);
-        const oldest = events.at(-1)?.received_at;
-        const oldestMs = oldest === undefined ? store.get('pasts', id)?.oldestMs : Date.parse(oldest);
-        store.put('pasts', id, { oldestMs, before: next_before });
-        const isEnough = next_before === null || pages === 1 || (oldestMs ?? 0) < fromMs - REACH_MS;
-        if (isEnough) return;
-        queueMicrotask(() => {
-          this.#loads.forget('past', id);
-          this.#loadPast(id, fromMs, pages - 1);
-        });
-      },
-    );
+    const isEnough = () => {
+      const { before, oldestMs = 0, pages, isFull } = store.get('pasts', id) ?? NOTHING_PAST;
+      const most = this.#pastPages.get(id) ?? PAGES_AT_ONCE;
+      return before === null || isFull || pages >= most || oldestMs < fromMs - REACH_MS;
+    };
+    while (store.get('pasts', id) === undefined || !isEnough()) {
+      if (!this.#pastNeededAtMs.has(id)) return;
+      // What is loaded is a page: the next is another.
+      if (this.load('past', id)?.state === 'loaded') this.#loads.forget('past', id);
+      const before = store.get('pasts', id)?.before;
+      const query = { per_page: PAGE, ...(before != null && { before }) } as const;
+      await this.#loads.need(
+        'past',
+        id,
+        (client, options) => client.showServiceLog(id, query, options),
+        ({ events, next_before }) => {
+          const known = store.get('pasts', id) ?? NOTHING_PAST;
+          store.putEvents(id, events);
+          const oldest = events.at(-1)?.received_at;
+          const oldestMs = oldest === undefined ? known.oldestMs : Date.parse(oldest);
+          store.put('pasts', id, { ...known, oldestMs, before: next_before, pages: known.pages + 1 });
+        },
+      );
+      // Somebody else sees to it, or it failed and is tried again when it is needed again.
+      if (this.load('past', id)?.state !== 'loaded') return;
+    }
+  }
+
+  /** Those that are not known: what is known the stream has kept current. */
+  #addAlerts(alerts: readonly Alert[], store: PageStore): void {
+    for (const alert of alerts) {
+      if (store.get('alerts', alert.id) === undefined) putAlert(store, alert);
+      this.#onAlert(alert.id);
+    }
   }
 
   #pruneEvents(id: string, now: number): void {
@@ -215,9 +248,14 @@ export class Needs {
     if (events.length <= MAX_EVENTS_OF_SERVICE) return;
     const left = store.where('eventsByService', id).sort((a, b) => a.fromMs - b.fromMs);
     for (const { key } of left.slice(0, -MAX_EVENTS_OF_SERVICE)) store.delete('events', key);
+    const past = store.get('pasts', id);
+    const oldestMs = left.at(-MAX_EVENTS_OF_SERVICE)?.fromMs;
+    if (past !== undefined)
+      store.put('pasts', id, { ...past, oldestMs, before: past.before ?? '', isFull: true });
   }
 
   #forgetPast(id: string): void {
+    this.#pastPages.delete(id);
     this.#options.store.delete('pasts', id);
     this.#loads.forget('past', id);
   }
@@ -235,7 +273,14 @@ export class Needs {
 /** What is known of an alert, and of what was posted of it. */
 export function putAlert(store: PageStore, alert: Alert): void {
   store.put('alerts', alert.id, alert);
-  for (const delivery of alert.deliveries ?? []) store.put('deliveries', delivery.id, delivery);
+  for (const delivery of alert.deliveries ?? []) putDelivery(store, delivery);
+}
+
+/** What came later is not overruled by what was asked for before. */
+export function putDelivery(store: PageStore, delivery: Delivery): void {
+  const known = store.get('deliveries', delivery.id);
+  if (known === undefined || known.updated_at <= delivery.updated_at)
+    store.put('deliveries', delivery.id, delivery);
 }
 
 /** Deletes the rows of a table that come first by `ageOf`, where there are too many. */

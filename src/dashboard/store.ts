@@ -37,6 +37,7 @@ export type TableName = keyof Rows | 'activity';
 /** The cells that the rows of a table are found by. */
 type Keys = { readonly [T in keyof Rows]?: (row: Rows[T]) => Readonly<Record<string, string>> };
 const KEYS: Keys = {
+  services: ({ name }) => ({ name }),
   events: ({ service_id }) => ({ service: service_id }),
   alerts: ({ service_id, integration_id, status }) => ({
     service: service_id ?? '',
@@ -47,6 +48,7 @@ const KEYS: Keys = {
 };
 
 const INDEXES = {
+  servicesByName: ['services', 'name'],
   eventsByService: ['events', 'service'],
   alertsByService: ['alerts', 'service'],
   alertsByStatus: ['alerts', 'status'],
@@ -117,7 +119,7 @@ export class PageStore {
   delete(table: keyof Rows, id: string): void {
     this.#store.delRow(table, id);
     this.#parsed.get(table)?.delete(id);
-    if (table === 'events') this.#idsByContent.delete(contentIn(id));
+    if (table === 'events') this.#forgetOccurrence(id);
   }
 
   clearTable(table: TableName): void {
@@ -211,7 +213,7 @@ export class PageStore {
 
   /** @param counts of the minutes before `nowMs`, the oldest first */
   putActivity(agentId: string, counts: readonly number[], nowMs: number): void {
-    const last = Math.floor((nowMs - MINUTE_MS / 2) / MINUTE_MS);
+    const last = Math.floor(nowMs / MINUTE_MS);
     const cells = counts.map((count, index) => [String(last - counts.length + 1 + index), count] as const);
     this.#store.setRow('activity', agentId, Object.fromEntries(cells));
   }
@@ -248,6 +250,16 @@ export class PageStore {
     return known === -1 ? ids.push(id) - 1 : known;
   }
 
+  /** Its place stays its own: the others keep theirs. */
+  #forgetOccurrence(key: string): void {
+    const at = key.indexOf(' ');
+    const content = key.slice(at + 1);
+    const ids = this.#idsByContent.get(content);
+    if (ids === undefined) return;
+    ids[Number(key.slice(0, at))] = '';
+    if (ids.every((id) => id === '')) this.#idsByContent.delete(content);
+  }
+
   #putEvent(serviceId: string, key: string, event: EventFields): void {
     const known = this.get('events', key);
     this.put('events', key, {
@@ -271,8 +283,4 @@ function contentOf(serviceId: string, event: EventFields): string {
 
 function keyOf(content: string, occurrence: number): string {
   return `${occurrence} ${content}`;
-}
-
-function contentIn(key: string): string {
-  return key.slice(key.indexOf(' ') + 1);
 }

@@ -38,6 +38,8 @@ export function dashboardFiles(): readonly DashboardFile[] {
       if (/\.\w+$/.test(name)) digest.update(readFileSync(join(folder, name)));
     }
   }
+  // And what it imports.
+  if (!IS_PACKAGED) digest.update(readFileSync(resolve(SOURCES, '../package-lock.json')));
   const assets = `/assets/${digest.digest('hex').slice(0, 16)}`;
   const fileAt = (name: string) => once(async () => readFileSync(join(FOLDER, name)));
   const page = readFileSync(join(FOLDER, 'index.html'), 'utf8').replaceAll('{assets}', assets);
@@ -87,6 +89,7 @@ function bundle(): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(WORKER);
     worker.once('error', reject);
+    worker.once('exit', () => reject(new Error('the page was not put together')));
     worker.once('message', (script: string) => resolve(Buffer.from(script)));
   });
 }

@@ -41,7 +41,7 @@ function serve(file: DashboardFile, { exchange, head }: Call): void {
           ['Cross-Origin-Opener-Policy', 'same-origin'],
           ['Content-Security-Policy', CONTENT_SECURITY_POLICY],
         ];
-        if (head.ifNoneMatch === tag) return exchange.answer({ status: 304, headers, body: null });
+        if (isAmong(head.ifNoneMatch, tag)) return exchange.answer({ status: 304, headers, body: null });
         const type: Headers = [['Content-Type', file.contentType]];
         const encoding: Headers = head.acceptsGzip ? [['Content-Encoding', 'gzip']] : [];
         const body = head.acceptsGzip ? gzipped : plain;
@@ -52,4 +52,9 @@ function serve(file: DashboardFile, { exchange, head }: Call): void {
         throw error;
       }),
   );
+}
+
+/** RFC 9110, 13.1.2: a list, compared weakly. */
+function isAmong(ifNoneMatch: string, tag: string): boolean {
+  return ifNoneMatch.split(',').some((each) => each.trim().replace(/^W\//, '') === tag);
 }

@@ -89,6 +89,11 @@ export class HistoryBlocks {
     return (words[at] ?? 0) + (halves[2 * (at + HEADER_WORDS) + entry * ENTRY_HALVES] ?? 0);
   }
 
+  eventNumber(block: number, entry: number): number {
+    const { words } = this.#slabs.spanOf(block);
+    return (words[this.#slabs.startOf(block) / 8 + 1] ?? 0) + this.#half(block, entry, 1);
+  }
+
   service(block: number, entry: number): number {
     return this.#half(block, entry, 3);
   }
@@ -106,7 +111,7 @@ export class HistoryBlocks {
     const at = this.#slabs.startOf(block) / 8;
     return {
       receivedAtMs: this.receivedAtMs(block, entry),
-      eventNumber: (words[at + 1] ?? 0) + this.#half(block, entry, 1),
+      eventNumber: this.eventNumber(block, entry),
       position: (words[at + 2] ?? 0) + this.#half(block, entry, 2),
       index: this.#half(block, entry, 5),
       service: this.service(block, entry),

@@ -200,13 +200,13 @@ export class AgentHistory {
     if (number === undefined) return entries;
     for (let n = this.#blocks.length - 1; n >= this.#firstBlock && entries.length < limit; n -= 1) {
       const block = this.#blocks[n] ?? 0;
-      if (memory.receivedAtMs(block, 0) > untilMs) continue;
+      // All of it came later.
+      if (memory.receivedAtMs(block, 0) > untilMs || memory.eventNumber(block, 0) >= beforeNumber) continue;
       const first = this.#firstIn(block);
       for (let at = memory.count(block) - 1; at >= first && entries.length < limit; at -= 1) {
         if (memory.service(block, at) !== number || memory.receivedAtMs(block, at) > untilMs) continue;
         if (!wanted(EVENT_TYPES[memory.type(block, at)] ?? EVENT_TYPES[0])) continue;
-        const entry = memory.entry(block, at);
-        if (entry.eventNumber < beforeNumber) entries.push(entryOf(entry));
+        if (memory.eventNumber(block, at) < beforeNumber) entries.push(entryOf(memory.entry(block, at)));
       }
     }
     return entries;

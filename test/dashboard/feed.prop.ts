@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ForeshockClient } from '../../src/client/client.ts';
+import { ForeshockError } from '../../src/client/error.ts';
 import type { StreamMessage, StreamOptions } from '../../src/client/stream.ts';
 import type { StoredEvent } from '../../src/client/wire.ts';
 import { Feed } from '../../src/dashboard/feed.ts';
@@ -10,8 +11,11 @@ import { Needs } from '../../src/dashboard/needs.ts';
 import { PageStore } from '../../src/dashboard/store.ts';
 
 const NOW_MS = Date.parse('2026-10-02T14:00:00Z');
-const SERVICES = ['s-0', 's-1', 's-2'];
+const SERVICES = ['s-0', 's-1'];
 const ALERTS = ['a-0', 'a-1'];
+/** It does not fire, and came long before those that a list has. */
+const OLD_ALERT = 'a-old';
+const PER_PAGE = 2;
 
 type ServerEvent = StoredEvent & { readonly agent_id: string; readonly service_id: string };
 
@@ -26,11 +30,16 @@ const NO_EVENTS = {
 
 const ONE_PAGE = { page: 1, per_page: 100, total_pages: 1, filter_service: null, filter_status: null };
 
+const BROKEN = new ForeshockError({ kind: 'refused', call: '', status: 500, title: '', detail: 'broken' });
+
 /** A server of which every answer waits until it is let through, with what was so when it was asked. */
 class SlowServer {
   readonly events: ServerEvent[] = [];
   readonly alerts = new Map<string, Alert>();
   readonly #answers: (() => void)[] = [];
+  /** What it answers now is an error. */
+  isBroken = false;
+  nowMs = NOW_MS;
   #push: (messages: readonly StreamMessage[]) => void = () => {};
   #isOpen: ((isResumed: boolean) => void) | undefined;
   #sequence = 0;
@@ -64,7 +73,9 @@ class SlowServer {
       }));
     };
     const alerts = (status?: string) =>
-      [...this.alerts.values()].filter((alert) => status === undefined || alert.status === status);
+      [...this.alerts.values()].filter(
+        (alert) => alert.id !== OLD_ALERT && (status === undefined || alert.status === status),
+      );
     const ofService = (id: string) => this.events.filter(({ service_id }) => service_id === id);
     const fake = {
       listServices: () => this.#later(services),
@@ -79,12 +90,19 @@ class SlowServer {
           service: id,
           ...NO_EVENTS,
           // As a window tells of them: without ids, receipts and agents.
-          deploy_events: ofService(id).map(
-            ({ id: _, received_at: __, agent_id: ___, service_name: ____, ...told }) => told,
-          ),
+          deploy_events: ofService(id)
+            .filter(({ expires_at }) => Date.parse(expires_at) > this.nowMs)
+            .map(({ id: _, received_at: __, agent_id: ___, service_name: ____, ...told }) => told),
         })),
-      showServiceLog: (id: string) =>
-        this.#later(() => ({ events: ofService(id).reverse(), per_page: 100, next_before: null })),
+      showServiceLog: (id: string, { before }: { readonly before?: string }) =>
+        this.#later(() => {
+          const log = ofService(id).reverse();
+          const from = before === undefined ? 0 : log.findIndex((event) => event.id === before) + 1;
+          const page = log.slice(from, from + PER_PAGE);
+          const isMore = from + PER_PAGE < log.length;
+          return { events: page, per_page: PER_PAGE, next_before: isMore ? (page.at(-1)?.id ?? null) : null };
+        }),
+      showAlert: (id: string) => this.#later(() => ({ ...this.alerts.get(id), candidates: [] })),
       streamChunks: (options: StreamOptions) => this.#stream(options),
     };
     return fake as Partial<ForeshockClient> as ForeshockClient;
@@ -92,7 +110,9 @@ class SlowServer {
 
   #later<T>(make: () => T): Promise<T> {
     const answer = make();
-    return new Promise((resolve) => this.#answers.push(() => resolve(answer)));
+    return new Promise((resolve, reject) =>
+      this.#answers.push(() => (this.isBroken ? reject(BROKEN) : resolve(answer))),
+    );
   }
 
   async *#stream({
@@ -122,8 +142,13 @@ async function turns(): Promise<void> {
 
 const step = fc.oneof(
   {
-    weight: 4,
-    arbitrary: fc.record({ do: fc.constant('event' as const), of: fc.nat(2), same: fc.boolean() }),
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('event' as const),
+      of: fc.nat(1),
+      same: fc.boolean(),
+      isShort: fc.boolean(),
+    }),
   },
   {
     weight: 2,
@@ -132,45 +157,55 @@ const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('answer' as const), of: fc.nat(7) }) },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant('need' as const), of: fc.nat(2), past: fc.boolean() }),
+    arbitrary: fc.record({ do: fc.constant('need' as const), of: fc.nat(1), past: fc.boolean() }),
   },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('reset' as const), misses: fc.boolean(), of: fc.nat(2) }),
+    arbitrary: fc.record({ do: fc.constant('reset' as const), misses: fc.boolean(), of: fc.nat(1) }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('prune' as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('time' as const), seconds: fc.nat(120) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('leave' as const), of: fc.nat(1) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('break' as const), of: fc.nat(7) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('open-alert' as const) }) },
 );
 
 describe('what the page knows', () => {
   it('is what the server has, in whatever order it was told', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 70 }), async (steps) => {
         const server = new SlowServer();
         const store = new PageStore();
         const client = server.client();
-        const options = { store, client: () => client, nowMs: () => NOW_MS };
+        const options = {
+          store,
+          client: () => client,
+          nowMs: () => server.nowMs,
+          sleep: async () => turns(),
+        };
         const needs = new Needs(options);
         const feed = new Feed({ ...options, needs });
         const needed = new Map<string, boolean>();
         let count = 0;
-        const record = (service: string, isSame: boolean) => {
+        const record = (service: string, isSame: boolean, isShort: boolean) => {
           count += 1;
           // Some agree on all but their ids.
           const value = isSame ? 'same' : `v${count}`;
+          const at = new Date(server.nowMs).toISOString();
           const event: ServerEvent = {
             ...{ id: `e-${count}`, service_id: service, service_name: service, agent_id: 'agent' },
             ...{ vendor: 'argocd', entity: service, event_type: 'deploy', old_value: null, new_value: value },
             ...{ actor: null, sha: null, confidence: 1, ttl_seconds: 3600 },
-            timestamp: new Date(NOW_MS).toISOString(),
-            received_at: new Date(NOW_MS).toISOString(),
-            expires_at: new Date(NOW_MS + 3_600_000).toISOString(),
+            timestamp: at,
+            received_at: at,
+            expires_at: new Date(Date.parse(at) + (isShort ? 20_000 : 86_400_000)).toISOString(),
           };
           server.events.push(event);
           return event;
         };
         /** As a view does, again and again. */
         const look = () => {
-          for (const [id, isPast] of needed) isPast ? needs.past(id, NOW_MS) : needs.window(id);
+          for (const [id, isPast] of needed) isPast ? needs.past(id, 0) : needs.window(id);
+          if (server.alerts.has(OLD_ALERT)) needs.alert(OLD_ALERT);
         };
         feed.begin(() => {});
         await turns();
@@ -179,7 +214,7 @@ describe('what the page knows', () => {
         for (const each of steps) {
           switch (each.do) {
             case 'event':
-              await server.tell('event', record(SERVICES[each.of] ?? '', each.same));
+              await server.tell('event', record(SERVICES[each.of] ?? '', each.same, each.isShort));
               break;
             case 'alert': {
               const id = ALERTS[each.of] ?? '';
@@ -197,18 +232,35 @@ describe('what the page knows', () => {
               break;
             case 'reset':
               // What came meanwhile the stream does not tell.
-              if (each.misses) record(SERVICES[each.of] ?? '', false);
+              if (each.misses) record(SERVICES[each.of] ?? '', false, false);
               await server.tell('reset', {});
               break;
-            case 'prune':
+            case 'time':
+              server.nowMs += each.seconds * 1000;
               needs.prune();
+              break;
+            case 'leave':
+              needed.delete(SERVICES[each.of] ?? '');
+              break;
+            case 'break':
+              server.isBroken = true;
+              await server.answer(each.of);
+              server.isBroken = false;
+              break;
+            case 'open-alert':
+              server.alerts.set(OLD_ALERT, {
+                ...{ id: OLD_ALERT, status: 'resolved', service_id: null, integration_id: 'i' },
+              } as Partial<Alert> as Alert);
               break;
           }
           look();
           await turns();
         }
-        for (let left = 200; left > 0 && server.waiting > 0; left -= 1) {
+        for (let left = 400; left > 0; left -= 1) {
           await server.answer(0);
+          // What failed is asked for again after a while.
+          if (server.waiting === 0 && left > 20) left = 20;
+          if (server.waiting === 0) server.nowMs += 1000;
           look();
           await turns();
         }
@@ -226,17 +278,23 @@ describe('what the page knows', () => {
         for (const [id, isPast] of needed) {
           const told = server.events.filter(({ service_id }) => service_id === id);
           const events = store.where('eventsByService', id);
-          const values = (of: readonly { readonly new_value: string | null }[]) =>
-            of.map(({ new_value }) => String(new_value)).sort();
+          const values = (
+            of: readonly { readonly new_value: string | null; readonly expires_at: string }[],
+          ) => of.map(({ new_value, expires_at }) => `${new_value} ${expires_at}`).sort();
           if (isPast) expect(values(events)).toEqual(values(told));
-          // A window tells of no ids: what is the same in all else may be one that the stream has told of.
-          else expect([...new Set(values(events))]).toEqual([...new Set(values(told))]);
+          else {
+            // A window tells of no ids: what is the same in all else may be one that the stream has told of.
+            const live = (
+              of: readonly { readonly new_value: string | null; readonly expires_at: string }[],
+            ) => [...new Set(values(of.filter(({ expires_at }) => Date.parse(expires_at) > server.nowMs)))];
+            expect(live(events)).toEqual(live(told));
+          }
           expect(needs.load('window', id)?.state).toBe('loaded');
         }
         feed.end();
         expect(store.all('events')).toEqual([]);
       }),
-      { numRuns: 600 },
+      { numRuns: 1500 },
     );
   });
 });

@@ -40,7 +40,9 @@ describe('the bars of a timeline', () => {
   it('are counted in a row of their own where there are too many, and a lane grows no further', () => {
     const { bars, crowds, height, lanes } = layOut(many(50), SPAN);
     expect(bars.map(({ event: { key } }) => key)).toEqual(['e-0', 'e-1', 'e-2', 'e-3']);
-    expect(crowds).toEqual([{ type: 'deploy', count: 46, x: 104, y: expect.any(Number), width: 796 }]);
+    expect(crowds).toEqual([
+      { type: 'deploy', first: 'e-4', count: 46, x: 104, y: expect.any(Number), width: 796 },
+    ]);
     expect(Math.max(...bars.map(({ y }) => y))).toBeLessThan(crowds[0]?.y ?? 0);
     expect(lanes[0]).toMatchObject({ type: 'deploy', isCrowded: true });
     expect(height).toBe(layOut(many(500), SPAN).height);
@@ -62,6 +64,11 @@ describe('the bars of a timeline', () => {
   it('of what an alert may be due to are never among those that are only counted', () => {
     const { bars } = layOut(many(50), { ...SPAN, foremost: new Set(['e-40', 'e-44']) });
     expect(bars.map(({ event: { key } }) => key)).toEqual(['e-0', 'e-1', 'e-40', 'e-44']);
+  });
+
+  it('of several that there is no room for leave it to the likeliest', () => {
+    const { bars } = layOut(many(50), { ...SPAN, foremost: new Set(['e-44', 'e-40', 'e-9', 'e-8', 'e-1']) });
+    expect(bars.map(({ event: { key } }) => key)).toEqual(['e-8', 'e-9', 'e-40', 'e-44']);
   });
 
   it('never lie over one another', () => {

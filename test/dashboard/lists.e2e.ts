@@ -169,7 +169,11 @@ describe.skipIf(NO_BROWSER !== undefined)('the lists of the dashboard', () => {
     await page.getByLabel('REST API key').fill('u+abcdefgh');
     await page.getByLabel('From').fill('oncall@example.com');
     await page.getByLabel('Look back, seconds').fill('600');
-    await page.getByLabel('Services', { exact: true }).fill('Shop = EU = noted\nOther=other');
+    const services = page.getByLabel('Services', { exact: true });
+    await services.fill('Shop = EU = noted\nShop = EU = other');
+    // A name stands for one service.
+    expect(await services.evaluate((field) => field.matches(':invalid'))).toBe(true);
+    await services.fill('Shop = EU = noted\nOther=other');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved', { exact: true }).waitFor();
     await expect.poll(() => page.getByText('Sends nothing yet').count()).toBe(0);

@@ -148,6 +148,15 @@ describe.skipIf(NO_BROWSER !== undefined)('the timeline of a service', () => {
     await page.keyboard.up('Control');
     await expect.poll(() => Number(queryOf(page).get('span'))).toBe(3000);
     expect(Math.abs(toOf(page) - 0.75 * 3_000_000 - pointedMs)).toBeLessThan(2000);
+    // Let go of outside it does not go on.
+    await page.mouse.move(x + width / 2, y + 60);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2, y + 2000);
+    await page.mouse.up();
+    const stoodMs = toOf(page);
+    await page.mouse.move(x + width / 4, y + 60, { steps: 4 });
+    await page.waitForTimeout(400);
+    expect(toOf(page)).toBe(stoodMs);
     // To the present, and no further.
     for (let presses = 0; presses < 3; presses += 1) await page.keyboard.down('Shift');
     for (let turns = 0; turns < 20; turns += 1) await page.mouse.wheel(0, 300);
@@ -172,17 +181,69 @@ describe.skipIf(NO_BROWSER !== undefined)('the timeline of a service', () => {
     await touch('touchStart', 150, 200);
     for (const apart of [60, 80, 100]) await touch('touchMove', 175 - apart / 2, 175 + apart / 2);
     await touch('touchEnd');
-    await expect.poll(() => Number(queryOf(page).get('span'))).toBeLessThan(2400);
+    await expect.poll(() => Number(queryOf(page).get('span') ?? 3600)).toBeLessThan(2400);
     expect(Number(queryOf(page).get('span'))).toBeGreaterThan(1200);
     expect(await page.evaluate('visualViewport.scale')).toBe(1);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  });
+
+  it('is what a link says it is, also where something fires by now', async () => {
+    const service_name = 'linked';
+    await sendEvent(server, tenant.ingest, { service_name });
+    const integration = await createIntegration(server, tenant.readOnly);
+    await raiseAlert(server, tenant, integration, 'PLINKED', {
+      service: { summary: service_name },
+      title: 'now',
+    });
+    const to = new Date(Date.now() - 30 * 3_600_000).toISOString();
+    const page = await visit(`#/services/${await idOf(service_name)}?span=900&to=${to}`);
+    await page.getByText('What changed before now').waitFor();
+    await page.waitForTimeout(500);
+    expect(toOf(page)).toBe(Date.parse(to));
+    expect(queryOf(page).get('span')).toBe('900');
+    // What it may be due to leads to its bar.
+    await page.getByRole('button', { name: 'Show candidate 1' }).click();
+    await page.locator('.bars .chosen').waitFor();
+    await page.locator('.details').getByText('candidate').waitFor();
+    // What is chosen is let go of by a click beside it, or Escape wherever one is.
+    await page.locator('.lanes').click({ position: { x: 5, y: 60 } });
+    await expect.poll(() => page.locator('.details').isHidden()).toBe(true);
+    await page.getByRole('button', { name: 'Show candidate 1' }).click();
+    await page.evaluate('document.activeElement.blur()');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('.details').isHidden()).toBe(true);
+  });
+
+  it('ends with its view: nothing of it listens or comes too late', async () => {
+    await sendEvent(server, tenant.ingest, { service_name: 'left' });
+    const id = await idOf('left');
+    const page = await visit(`#/services/${id}`);
+    await page.getByRole('heading', { level: 1, name: 'left' }).waitFor();
+    await page.route(/\/v1\/agents\/0/, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await route.continue();
+    });
+    await page.goto(`${server.process.url}/#/agents/${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}`);
+    await page.goto(`${server.process.url}/#/services`);
+    await page.getByRole('link', { name: /^left/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForTimeout(800);
+    expect(page.url()).toMatch(/#\/services$/);
+    expect(await page.getByText('There is no such agent').count()).toBe(0);
   });
 
   it('of any address that somebody may type shows something, at once', async () => {
     await sendEvent(server, tenant.ingest, { service_name: 'typed' });
     const id = await idOf('typed');
     const page = await visit('');
-    for (const query of ['span=1e14', 'span=-5', 'span=x&to=y', 'to=9999-12-31T00:00:00Z', 'alert=none']) {
+    for (const query of [
+      'span=1e14',
+      'span=-5',
+      'span=x&to=y',
+      'to=9999-12-31T00:00:00Z',
+      'to=-271821-04-20T00:00:00Z',
+      'alert=none',
+    ]) {
       await page.goto(`${server.process.url}/#/services/${id}?${query}`);
       await page.getByRole('heading', { level: 1, name: 'typed' }).waitFor({ timeout: 3000 });
     }

@@ -90,7 +90,7 @@ export function agentView({ store, client }: Page, root: HTMLElement, { parts, q
     const chosen = wanted.get(filter) ?? values[0] ?? '';
     const all = values.includes(chosen) ? values : [...values, chosen];
     const known = [...select.options].map(({ value }) => value);
-    if (known.join('\n') !== all.join('\n')) {
+    if (JSON.stringify(known) !== JSON.stringify(all)) {
       const text = (value: string) =>
         value === '' ? 'all' : filter === 'event_type' ? typeName(value) : value;
       select.replaceChildren(...all.map((value) => h('option', { value }, text(value))));
@@ -118,6 +118,8 @@ export function agentView({ store, client }: Page, root: HTMLElement, { parts, q
       const answer = await client().showAgent(id, asAddressed as EventFilter & PageQuery);
       if (mine !== asked) return;
       hasFailed = false;
+      content.hidden = false;
+      nothingKnown.remove();
       page = answer;
       setText(problem, '');
       showPage(answer);
@@ -157,7 +159,7 @@ export function agentView({ store, client }: Page, root: HTMLElement, { parts, q
   }
 
   function rowOf(event: StoredEvent, now: number): HTMLElement {
-    const known = store.all('services').find((each) => each.name === event.service_name);
+    const known = store.where('servicesByName', event.service_name)[0];
     const of = foreign(event.service_name);
     return h(
       'tr',
@@ -187,6 +189,7 @@ export function agentView({ store, client }: Page, root: HTMLElement, { parts, q
     const agent = store.get('agents', id);
     if (!isLoading && hasFailed && !content.hidden && now - loadedAtMs >= RETRY_MS) load();
     if (agent === undefined) return;
+    if (page === undefined && name.textContent !== agent.name) name.replaceChildren(foreign(agent.name));
     const hasSpoken = agent.last_seen_at !== seenAt && page !== undefined;
     const isFirst = (page?.page ?? 1) === 1;
     if (hasSpoken && isFirst && !isLoading && now - loadedAtMs >= RELOAD_MS) load();

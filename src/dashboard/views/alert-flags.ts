@@ -42,9 +42,11 @@ export function flagsOf(
 export function flagText({ alerts, room }: Flag): string {
   const [{ title, status }] = alerts;
   const most = Math.min(LONGEST_FLAG, Math.floor((Math.abs(room) - 10) / FLAG_CHARACTER));
-  if (alerts.length > 1) return `${alerts.length} alerts`;
+  if (most < 1) return '';
+  if (alerts.length > 1) return most < 9 ? String(alerts.length) : `${alerts.length} alerts`;
   const said = status === 'firing' ? title : `${title} (resolved)`;
   const characters = [...said];
   if (characters.length <= most) return isolated(said);
+  if (most < 5) return '';
   return most < 8 ? 'alert' : `${isolated(characters.slice(0, most - 1).join(''))}…`;
 }

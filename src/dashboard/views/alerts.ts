@@ -56,7 +56,8 @@ export function alertsView({ store, needs }: Page, root: HTMLElement, { query }:
     const total = Math.max(store.number('alertsTotal'), alerts.length);
     const isLoading = alerts.length === 0 && store.text('connection') !== 'live';
     const said = `${firing === 0 ? 'none' : firing.toLocaleString('en')} firing, ${count(total, 'alert')} in all`;
-    const inView = wanted === '' ? '' : `, ${found.length.toLocaleString('en')} found`;
+    const where = alerts.length < total ? ` among the ${alerts.length} loaded` : '';
+    const inView = wanted === '' ? '' : `, ${found.length.toLocaleString('en')} found${where}`;
     setText(summary, isLoading ? 'Loading…' : `${said}${inView}`);
     patch(list, found.slice(0, shown), {
       key: ({ id, status }) => `${id} ${status}`,

@@ -13,6 +13,10 @@ const REASONS: Readonly<Record<string, string>> = {
   still_live: 'still in effect',
 };
 
+export function reasonText(reason: string): string {
+  return REASONS[reason] ?? reason.replaceAll('_', ' ');
+}
+
 export interface CandidateListOptions {
   /** Of the alert: what is of another says so. */
   readonly service: string | null;
@@ -64,7 +68,7 @@ function row(
     h(
       'span',
       { class: 'reasons' },
-      ...reasons.map((reason) => h('span', {}, REASONS[reason] ?? reason.replaceAll('_', ' '))),
+      ...reasons.map((reason) => h('span', {}, reasonText(reason))),
       h(
         'span',
         { class: 'score', title: 'From 0 to 1: how much speaks for it' },

@@ -3,6 +3,7 @@ import { ago, clockTime } from '../clock.ts';
 import { foreign, h, set } from '../dom.ts';
 import type { Candidate, ServiceEvent } from '../model.ts';
 import { eventText, typeBadge } from '../parts.ts';
+import { reasonText } from './candidates.ts';
 
 export interface DetailsOptions {
   readonly nowMs: number;
@@ -61,8 +62,8 @@ function describe(event: ServiceEvent, options: DetailsOptions): HTMLElement[] {
         : fact(
             'candidate',
             `${candidate.rank}, score ${candidate.candidate.score.toFixed(2)}: ${candidate.candidate.reasons
-              .join(', ')
-              .replaceAll('_', ' ')}`,
+              .map(reasonText)
+              .join(', ')}`,
           )),
       ...fact('service', service_name === service ? undefined : service_name),
       ...fact('vendor', event.vendor),

@@ -30,6 +30,8 @@ export function listenForGestures(element: Element, { width, pan, zoom }: Gestur
   listen('pointermove', (event) => {
     const before = pointers.get(event.pointerId);
     if (before === undefined) return;
+    // Let go of where nobody told us.
+    if (event.buttons === 0) return void pointers.delete(event.pointerId);
     const moved = event.clientX - before;
     if (pointers.size === 1) {
       travelled += Math.abs(moved);

@@ -69,28 +69,31 @@ export function isSending({ type, direction, config }: Integration): boolean {
 
 /**
  * @param known the integration as it is known at a time
- * @param save sends the whole config; answers whether it was taken
+ * @param save sends the whole config, and says in a place what is wrong with it; answers whether it was taken
  */
 export function settingsForm(
   known: () => Integration,
-  save: (config: IntegrationConfig) => Promise<boolean>,
+  save: (config: IntegrationConfig, place: HTMLElement) => Promise<boolean>,
 ): HTMLElement {
   const { type, config } = known();
   const fields = [...(SETTINGS[type] ?? []), ...OF_ALL].map((setting) => fieldOf(setting, config));
   const said = h('span', { class: 'facts', role: 'status' });
+  const failure = h('p', { class: 'problem', role: 'alert' });
   const button = h('button', { type: 'submit' }, 'Save');
   const submit = async (event: Event) => {
     event.preventDefault();
     // What we do not know of is the tenant's own, and stays.
     const next: Record<string, unknown> = { ...known().config };
-    for (const { setting, read } of fields) {
+    // And what was not touched here may have been changed elsewhere.
+    for (const { setting, read } of fields.filter((field) => field.isTouched())) {
       const value = read();
       if (value === undefined) delete next[setting.key];
       else next[setting.key] = value;
     }
     setText(said, 'Saving…');
     button.disabled = true;
-    const isSaved = await save(next);
+    const isSaved = await save(next, failure);
+    if (isSaved) for (const field of fields) field.saved();
     button.disabled = false;
     setText(said, isSaved ? 'Saved' : '');
   };
@@ -98,7 +101,7 @@ export function settingsForm(
     'form',
     { class: 'settings', submit },
     ...fields.map(({ row }) => row),
-    h('div', { class: 'tools' }, button, said),
+    h('div', { class: 'tools' }, button, said, failure),
   );
 }
 
@@ -119,12 +122,20 @@ function fieldOf(setting: Setting, config: IntegrationConfig) {
     input,
     h('p', { id: `${id}-advice`, class: 'facts' }, advice),
   );
+  input.addEventListener('input', () => {
+    input.setCustomValidity(type === 'map' ? problemOf(input.value) : '');
+  });
   const read = (): unknown => {
     const text = input.value.trim();
     if (text === '') return undefined;
     return type === 'number' ? Number(text) : type === 'map' ? mapIn(text) : text;
   };
-  return { setting, row, read };
+  let filled = input.value;
+  const isTouched = () => input.value !== filled;
+  const saved = () => {
+    filled = input.value;
+  };
+  return { setting, row, read, isTouched, saved };
 }
 
 function linesOf(map: unknown): string {
@@ -134,14 +145,28 @@ function linesOf(map: unknown): string {
     .join('\n');
 }
 
-/** The last `=` of a line parts it: names in alerts are freer than those of services. A line without one the server refuses. */
-function mapIn(text: string): Readonly<Record<string, string>> {
-  const pairs = text
+/** The last `=` of a line parts it: names in alerts are freer than those of services. */
+function pairsIn(text: string): readonly (readonly [name: string, service: string])[] {
+  return text
     .split('\n')
     .filter((line) => line.trim() !== '')
     .map((line) => {
       const at = line.lastIndexOf('=');
       return at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
     });
-  return Object.fromEntries(pairs);
+}
+
+function mapIn(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(pairsIn(text));
+}
+
+/** Which line cannot be taken; empty where all can. */
+function problemOf(text: string): string {
+  const names = new Set<string>();
+  for (const [name, service] of pairsIn(text)) {
+    if (name === '' || service === '') return `“${name}” needs a name, an equals sign and a service`;
+    if (names.has(name)) return `“${name}” stands there twice`;
+    names.add(name);
+  }
+  return '';
 }

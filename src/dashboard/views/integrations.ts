@@ -16,6 +16,7 @@ export function integrationsView(page: Page, root: HTMLElement): View {
   const type = options('Type', ['pagerduty', 'alertmanager'] as const);
   const direction = options('Direction', ['inbound', 'outbound', 'bidirectional'] as const);
   const list = h('ul', { class: 'cards', 'aria-label': 'Integrations' });
+  const heading = h('h1', { tabindex: -1 }, 'Integrations');
   const done = h('p', { class: 'facts', role: 'status' });
   const create = (event: Event) => {
     event.preventDefault();
@@ -37,7 +38,7 @@ export function integrationsView(page: Page, root: HTMLElement): View {
     curlIntegration(),
   );
   root.append(
-    h('div', { class: 'bar' }, h('h1', {}, 'Integrations')),
+    h('div', { class: 'bar' }, heading),
     h(
       'form',
       { class: 'tools card', 'aria-label': 'New integration', submit: create },
@@ -69,15 +70,16 @@ export function integrationsView(page: Page, root: HTMLElement): View {
   }
 
   function makeCard(integration: Integration): HTMLElement {
-    const { id, direction: way, webhook_url } = integration;
+    const { id, direction: way } = integration;
+    const turned = h('p', { class: 'facts', role: 'status' });
     const failure = h('p', { class: 'problem', role: 'alert' });
     const attempt = attempting(failure);
-    const url = h('input', { type: 'text', readonly: true, value: webhook_url, 'aria-label': 'Webhook URL' });
+    const url = h('input', { type: 'text', readonly: true, class: 'webhook', 'aria-label': 'Webhook URL' });
     const rotate = twice('Rotate token', 'The old URL stops working. Rotate', () =>
       attempt('the token was not rotated', async () => {
         await client().rotateToken(id);
         await feed.reloadIntegrations();
-        setText(done, 'Rotated: the tool needs the new URL.');
+        setText(turned, 'Rotated: the tool needs the new URL.');
       }),
     );
     const remove = twice('Delete', 'The URL stops working for good. Delete', () =>
@@ -85,6 +87,7 @@ export function integrationsView(page: Page, root: HTMLElement): View {
         await client().deleteIntegration(id);
         await feed.reloadIntegrations();
         setText(done, 'Deleted.');
+        heading.focus();
       }),
     );
     const settings = h('details', {}, h('summary', {}, 'Settings'));
@@ -92,8 +95,8 @@ export function integrationsView(page: Page, root: HTMLElement): View {
       settings.querySelector('form')?.remove();
       if (!settings.open) return;
       const known = () => store.get('integrations', id) ?? integration;
-      const save = (config: IntegrationConfig) =>
-        attempt('the settings were not saved', async () => {
+      const save = (config: IntegrationConfig, place: HTMLElement) =>
+        attempting(place)('the settings were not saved', async () => {
           await client().configureIntegration(id, config);
           await feed.reloadIntegrations();
         });
@@ -116,9 +119,10 @@ export function integrationsView(page: Page, root: HTMLElement): View {
             'div',
             { class: 'copy' },
             url,
-            copyButton('Copy', () => webhook_url),
+            copyButton('Copy', () => url.value),
           ),
       failure,
+      turned,
       h('div', { class: 'tools' }, rotate, remove),
       settings,
       h('p', { class: 'facts came' }),
@@ -133,20 +137,23 @@ export function integrationsView(page: Page, root: HTMLElement): View {
   }
 
   function updateCard(card: Element, integration: Integration, now: number): void {
-    const { id, direction: way, created_at } = integration;
+    const { id, direction: way, created_at, webhook_url } = integration;
     const when = card.querySelector('.bar .when');
     if (when !== null) setText(when, `made ${ago(Date.parse(created_at), now)}`);
+    const url = card.querySelector('.webhook');
+    if (url instanceof HTMLInputElement && url.value !== webhook_url) url.value = webhook_url;
     const cannot = card.querySelector('.cannot');
     const isMute = way !== 'inbound' && !isSending(integration);
     if (cannot !== null) setText(cannot, isMute ? 'Sends nothing yet: see its settings' : '');
     const alerts = store.where('alertsByIntegration', id);
     const last = Math.max(...alerts.map(({ received_at }) => Date.parse(received_at)));
+    const isAll = store.all('alerts').length >= store.number('alertsTotal');
     const came = card.querySelector('.came');
     if (came !== null) {
       const said =
         alerts.length === 0
           ? 'No alert has come in.'
-          : `${count(alerts.length, 'alert')} came in, the last ${ago(last, now)}.`;
+          : `${isAll ? '' : 'At least '}${count(alerts.length, 'alert')} came in, the last ${ago(last, now)}.`;
       setText(came, way === 'outbound' ? '' : said);
     }
     const sent = card.querySelector('.sent');
@@ -187,7 +194,7 @@ export function integrationsView(page: Page, root: HTMLElement): View {
     const now = nowMs();
     const integrations = store.all('integrations');
     patch(list, integrations, {
-      key: ({ id, webhook_url }) => `${id} ${webhook_url}`,
+      key: ({ id }) => id,
       make: makeCard,
       update: (card, integration) => updateCard(card, integration, now),
     });
@@ -210,7 +217,7 @@ function statesOf(deliveries: readonly Delivery[]): string {
 }
 
 function options<Value extends string>(label: string, values: readonly [Value, ...Value[]]) {
-  const select = h('select', {}, ...values.map((value) => h('option', { value }, value)));
+  const select = h('select', {}, ...values.map((value) => h('option', { value }, toolName(value))));
   const chosen = () => values.find((value) => value === select.value) ?? values[0];
   return { chosen, label: h('label', {}, `${label} `, select) };
 }

@@ -19,6 +19,8 @@ export interface Placed {
 /** Events that had no row left, and lie close to one another: one bar stands for them. */
 export interface Crowd {
   readonly type: EventType;
+  /** Key of the first of them. */
+  readonly first: string;
   readonly count: number;
   readonly x: number;
   readonly y: number;
@@ -38,7 +40,7 @@ export interface LayoutOptions {
   readonly toMs: number;
   /** Of the picture. */
   readonly width: number;
-  /** Keys of events that have a row before all others. */
+  /** Keys of events that have a row before all others, in that order. */
   readonly foremost: ReadonlySet<string>;
   /** Lanes that have as many rows as they need. */
   readonly wide: ReadonlySet<EventType>;
@@ -51,7 +53,7 @@ const ROW = 18;
 const LABEL = 18;
 const FOOT = 4;
 const MOST_ROWS = 4;
-const MOST_ROWS_WIDE = 200;
+const MOST_ROWS_WIDE = 1000;
 const NARROWEST = 3;
 /** A bar that began before the picture is seen to have. */
 const BEYOND = 4;
@@ -73,14 +75,17 @@ export function layOut(
   );
   const byBeginning = [...events].sort((a, b) => a.fromMs - b.fromMs);
   const rows = new Map<ServiceEvent, number | undefined>();
-  for (const isForemost of [true, false]) {
-    for (const event of byBeginning) {
-      if (foremost.has(event.key) !== isForemost) continue;
-      const untilMs = Math.max(event.untilMs, event.fromMs + NARROWEST / scale);
-      const interval = { fromMs: event.fromMs, untilMs };
-      const ofType = rowsOf.get(event.event_type);
-      rows.set(event, isForemost ? ofType?.takeForemost(interval) : ofType?.take(interval));
-    }
+  const intervalOf = ({ fromMs: from, untilMs }: ServiceEvent): Interval => ({
+    fromMs: from,
+    untilMs: Math.max(untilMs, from + NARROWEST / scale),
+  });
+  const byKey = new Map(events.map((event) => [event.key, event]));
+  for (const key of foremost) {
+    const event = byKey.get(key);
+    if (event !== undefined) rows.set(event, rowsOf.get(event.event_type)?.takeForemost(intervalOf(event)));
+  }
+  for (const event of byBeginning) {
+    if (!foremost.has(event.key)) rows.set(event, rowsOf.get(event.event_type)?.take(intervalOf(event)));
   }
   const lanes: Lane[] = [];
   const rowTop = new Map<EventType, number>();
@@ -116,7 +121,7 @@ export function layOut(
       ofType[ofType.length - 1] = { ...last, count: last.count + 1, width: end - last.x };
     } else {
       const y = topOfRows + (rowsOf.get(type)?.count ?? 0) * ROW;
-      ofType.push({ type, count: 1, x, y, width: length });
+      ofType.push({ type, first: event.key, count: 1, x, y, width: length });
     }
   }
   return { lanes, bars, crowds: [...crowds.values()].flat(), height: top };

@@ -31,7 +31,9 @@ export interface LanesListener {
   readonly onPoint: (key: string | undefined) => void;
   readonly onChoose: (key: string) => void;
   readonly onAlert: (ids: readonly string[]) => void;
+  /** A lane is to show all that is in it, or no more than others. */
   readonly onCrowd: (type: EventType) => void;
+  readonly onNothing: () => void;
 }
 
 const AXIS_Y = 13;
@@ -49,6 +51,7 @@ export class Lanes {
   readonly #lanes = svg('g', { 'aria-hidden': 'true' });
   readonly #bars = svg('g', { class: 'bars' });
   readonly #crowds = svg('g', { class: 'crowds' });
+  readonly #fewer = svg('g', { class: 'fewer' });
   readonly #ranks = svg('g', { class: 'ranks', 'aria-hidden': 'true' });
   readonly #alerts = svg('g', { class: 'alerts' });
   readonly #now = svg(
@@ -65,6 +68,7 @@ export class Lanes {
       this.#lanes,
       this.#bars,
       this.#crowds,
+      this.#fewer,
       this.#now,
       this.#alerts,
       this.#ranks,
@@ -106,13 +110,27 @@ export class Lanes {
       update: (bar, placed) => updateBar(bar, placed, data),
     });
     // One of them is where Tab leads; arrows lead to the others.
-    if (this.#bars.querySelector('[tabindex="0"]') === null)
-      set(this.#bars.firstElementChild ?? this.#bars, { tabindex: 0 });
+    const first = this.#bars.firstElementChild;
+    if (first !== null && this.#bars.querySelector('[tabindex="0"]') === null) set(first, { tabindex: 0 });
     patch(this.#crowds, crowds, {
-      key: ({ type, x }) => `${type} ${x}`,
+      key: ({ type, first }) => `${type} ${first}`,
       make: makeCrowd,
       update: updateCrowd,
     });
+    patch(
+      this.#fewer,
+      lanes.filter(({ type }) => wide.has(type)),
+      {
+        key: ({ type }) => type,
+        make: ({ type }) =>
+          svg(
+            'g',
+            { 'data-crowd': type, role: 'button', tabindex: 0 },
+            svg('text', { x: -8, y: 14, 'text-anchor': 'end' }, 'show fewer'),
+          ),
+        update: (button, { top }) => set(button, { transform: `translate(${width} ${top})` }),
+      },
+    );
     const rankOf = ({ event }: Placed) => ranks.get(event.key) ?? 0;
     patch(
       this.#ranks,
@@ -216,6 +234,7 @@ export class Lanes {
     if (key !== undefined) this.#listener.onChoose(key);
     else if (alerts != null) this.#listener.onAlert(alerts.split(' '));
     else if (crowd != null) this.#listener.onCrowd(crowd as EventType);
+    else this.#listener.onNothing();
   }
 
   #press(event: KeyboardEvent): void {

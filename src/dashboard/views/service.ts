@@ -5,7 +5,7 @@ import type { Alert, EventType, ServiceEvent } from '../model.ts';
 import { copyButton, emptyState, missing, moreButton, sentence, showMore } from '../parts.ts';
 import { addressOf, keepInAddress, type Page, type Route, type View } from '../view.ts';
 import { AlertChoice } from './alert-choice.ts';
-import { causesOf } from './causes.ts';
+import { Causes } from './causes.ts';
 import { EventDetails } from './event-details.ts';
 import { makeEvent, updateEvent } from './event-rows.ts';
 import { listenForGestures } from './gestures.ts';
@@ -15,6 +15,7 @@ import { TimeSpan } from './time-span.ts';
 import { TimeTools } from './time-tools.ts';
 
 const LISTED = 50;
+const REMEMBER_AFTER_MS = 150;
 
 export function serviceView(page: Page, root: HTMLElement, { parts, query }: Route): View {
   const { store, needs } = page;
@@ -42,19 +43,26 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
     onChoose: (key) => choose(chosenKey === key ? undefined : key),
     onAlert: (ids) => chooseAlert(ids[(ids.indexOf(alertId ?? '') + 1) % ids.length] ?? ''),
     onCrowd: (type) => {
-      wide.add(type);
+      if (!wide.delete(type)) wide.add(type);
       update();
     },
+    onNothing: () => choose(undefined),
   });
   const details = new EventDetails();
   const picture = h('div', { class: 'picture' }, lanes.element, details.element);
   const older = h('p', { class: 'facts', hidden: true });
   const olderText = h('span', {});
-  older.append(
-    olderText,
-    h('button', { type: 'button', class: 'quiet', click: () => needs.older(id) }, 'Load older'),
+  const olderButton = h(
+    'button',
+    { type: 'button', class: 'quiet', click: () => needs.older(id) },
+    'Load older',
   );
-  const causes = h('section', { class: 'causes', 'aria-labelledby': 'causes-heading' });
+  older.append(olderText, olderButton);
+  const causes = new Causes(page, (index) => {
+    // As it is by then: more may be known of it.
+    const event = shown().marked.events[index];
+    if (event !== undefined) reveal(event);
+  });
   const events = h('ol', { class: 'rows events', 'aria-label': 'Events in view, newest first' });
   const more = moreButton(() => {
     listed += 4 * LISTED;
@@ -66,9 +74,20 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
     'Nothing was reported of this service here. Zoom out to see more.',
   );
   const nothingKnown = missing('There is no such service', '#/services', 'All services');
+  let isDue = false;
+  let rememberTimer: ReturnType<typeof setTimeout> | undefined;
+  /** As often as it can be seen; browsers take an address less often than a finger moves. */
   const moved = () => {
-    remember();
-    update();
+    clearTimeout(rememberTimer);
+    rememberTimer = setTimeout(() => {
+      if (root.isConnected) remember();
+    }, REMEMBER_AFTER_MS);
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      if (root.isConnected) update();
+    });
   };
   const tools = new TimeTools(time, zoomPlace, moved);
   const alerts = new AlertChoice(chooseAlert);
@@ -80,7 +99,7 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
     problem,
     picture,
     older,
-    causes,
+    causes.element,
     alerts.element,
     h('h2', {}, 'Events in view'),
     loading,
@@ -100,11 +119,13 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
       moved();
     },
   });
-  root.addEventListener('keydown', (event) => {
+  const unchoose = (event: KeyboardEvent) => {
+    if (!root.isConnected) return document.removeEventListener('keydown', unchoose);
     if (event.key !== 'Escape') return;
     pointedKey = undefined;
     choose(undefined);
-  });
+  };
+  document.addEventListener('keydown', unchoose);
 
   /** What one looks at stays where it is: the alert, where there is one in view. */
   function zoomPlace(): number {
@@ -196,6 +217,7 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
     if (isMissing) root.append(nothingKnown);
     else nothingKnown.remove();
     needs.past(id, time.leftMs);
+    if (service !== undefined) needs.alertsOf(service);
     if (isMissing) return;
     const now = nowMs();
     if (name.textContent !== (service?.name ?? 'Service')) {
@@ -205,13 +227,14 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
     const firing = ours.find(({ status }) => status === 'firing');
     if (!isAlertChosen && firing !== undefined && alertId === undefined) {
       alertId = firing.id;
-      isToFrame = true;
+      // Whoever looks at another time has chosen that.
+      isToFrame = time.isFollowing;
     }
     if (alertId !== undefined) needs.alert(alertId);
     const { known, alert, marked } = shown();
     if (isToFrame && alert?.candidates !== undefined) {
       isToFrame = false;
-      time.frame(alert);
+      time.frame(alert, !query.has('span'));
       remember();
     }
     fire.hidden = firing === undefined;
@@ -232,7 +255,7 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
     showDetails();
     tools.update();
     updateLoads(now);
-    showCauses(causes, alert, marked, now);
+    causes.show(alert, now);
     alerts.show(drawn, alertId, now);
     const inView = known
       .filter(({ fromMs, untilMs }) => untilMs > leftMs && fromMs < rightMs)
@@ -251,33 +274,17 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
     const failed = loads.find((load) => load?.state === 'failed');
     const isLoading = loads.some((load) => load === undefined || load.state === 'loading');
     const isAlertMissing = alertId !== undefined && needs.load('alert', alertId)?.state === 'missing';
-    const said = isAlertMissing ? ['There is no such alert.'] : [];
-    if (failed !== undefined) said.push(sentence(`not all events could be loaded: ${failed.detail}`));
-    setText(problem, said.join(' '));
+    const problems = isAlertMissing ? ['There is no such alert.'] : [];
+    if (failed !== undefined) problems.push(sentence(`not all events could be loaded: ${failed.detail}`));
+    setText(problem, problems.join(' '));
     setText(loading, isLoading ? 'Loading…' : '');
     const past = store.get('pasts', id);
     const isCut = past?.before != null && past.oldestMs !== undefined && past.oldestMs > time.leftMs;
     older.hidden = !isCut || isLoading;
-    if (isCut) setText(olderText, `What expired before ${clockTime(past.oldestMs, now)} is not loaded. `);
-  }
-
-  function showCauses(container: HTMLElement, alert: Alert | undefined, marked: Marked, now: number): void {
-    container.hidden = alert === undefined;
-    if (alert === undefined) return;
-    const load = needs.load('alert', alert.id);
-    const version = JSON.stringify([alert.id, alert.status, alert.candidates, load?.state]);
-    if (container.dataset['version'] === version) return;
-    container.dataset['version'] = version;
-    const began = Date.parse(alert.started_at);
-    const at = `${alert.status === 'firing' ? 'Firing' : 'Fired'} since ${clockTime(began, now)}. `;
-    container.replaceChildren(
-      h('h2', { id: 'causes-heading' }, 'What changed before ', foreign(alert.title)),
-      h('p', { class: 'facts' }, at, h('a', { href: addressOf(['alerts', alert.id]) }, 'All of this alert')),
-      causesOf(page, alert, (index) => {
-        const event = marked.events[index];
-        if (event !== undefined) reveal(event);
-      }),
-    );
+    if (!isCut) return;
+    const said = `What expired before ${clockTime(past.oldestMs, now)} is not loaded`;
+    setText(olderText, past.isFull ? `${said}: it is too much to be shown.` : `${said}. `);
+    olderButton.hidden = past.isFull;
   }
 
   return {

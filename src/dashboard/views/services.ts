@@ -9,7 +9,7 @@ import { changeText } from './change-text.ts';
 /** Rows shown at first, and more with every press. */
 const ROWS = 60;
 /** While somebody is about to choose, rows stay where they are. */
-const HELD_MS = 3000;
+const HELD_MS = 10_000;
 
 export function servicesView({ store, needs }: Page, root: HTMLElement, { query }: Route): View {
   let shown = ROWS;

@@ -4,6 +4,10 @@ import type { Alert } from '../model.ts';
 
 export const MIN_SPAN_SECONDS = 60;
 export const MAX_SPAN_SECONDS = 7 * 86_400;
+const FARTHEST_MS = 10 * 365 * 86_400_000;
+export const SPANS_SECONDS = [900, 3600, 6 * 3600, 24 * 3600, MAX_SPAN_SECONDS];
+/** What is to be in view lies within so much of what is, up to the present. */
+const NEAR = 0.8;
 const DEFAULT_SPAN_SECONDS = 3600;
 /** How much of the picture lies ahead: what is live is seen to end. */
 const AHEAD = 0.12;
@@ -21,7 +25,7 @@ export class TimeSpan {
   constructor(query: URLSearchParams) {
     this.seconds = bounded(Number(query.get('span')) || DEFAULT_SPAN_SECONDS);
     const toMs = Date.parse(query.get('to') ?? '');
-    this.toMs = Number.isNaN(toMs) ? undefined : toMs;
+    this.toMs = Math.abs(toMs - nowMs()) <= FARTHEST_MS ? toMs : undefined;
   }
 
   get rightMs(): number {
@@ -59,14 +63,22 @@ export class TimeSpan {
     this.pan(0);
   }
 
-  /** Shows an alert and what it may be due to, where it does not already. */
-  frame({ started_at, candidates = [] }: Alert): void {
+  /**
+   * Shows an alert and what it may be due to, as near as can be.
+   *
+   * @param isFree nobody has chosen how much is in view
+   */
+  frame({ started_at, candidates = [] }: Alert, isFree: boolean): void {
     const startedMs = Date.parse(started_at);
     const best = candidates[0]?.score ?? 0;
     const began = candidates
       .filter(({ score }) => score >= WORTH * best)
       .map(({ event }) => Date.parse(event.received_at));
     const firstMs = Math.max(Math.min(startedMs, ...began), startedMs - MAX_SPAN_SECONDS * 500);
+    const agoSeconds = (nowMs() - firstMs) / 1000;
+    // Of what was long ago the present is too far away to be seen beside it.
+    const near = SPANS_SECONDS.find((each) => each <= DEFAULT_SPAN_SECONDS && agoSeconds <= NEAR * each);
+    if (isFree && this.toMs === undefined && near !== undefined) this.seconds = near;
     const isIn = (ms: number) => ms >= this.leftMs && ms <= this.rightMs;
     if (isIn(startedMs) && isIn(firstMs)) return;
     const neededSeconds = ((startedMs - firstMs) / 1000) * 1.15;

@@ -1,9 +1,7 @@
 /** The buttons that say which time is in view. */
 import { span, zoneName } from '../clock.ts';
 import { h, set, setText } from '../dom.ts';
-import { MAX_SPAN_SECONDS, MIN_SPAN_SECONDS, type TimeSpan } from './time-span.ts';
-
-const SPANS_SECONDS = [900, 3600, 6 * 3600, 24 * 3600];
+import { MAX_SPAN_SECONDS, MIN_SPAN_SECONDS, SPANS_SECONDS, type TimeSpan } from './time-span.ts';
 
 export class TimeTools {
   readonly element: HTMLElement;
