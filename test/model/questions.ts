@@ -1,9 +1,10 @@
 /** Everything that can be asked on behalf of a tenant, of the queries and of the model. */
 import { EVENT_TYPES } from '../../src/domain/event.ts';
-import { agentId, keyId, serviceIdOf, type TenantId } from '../../src/domain/ids.ts';
+import { agentId, type EventId, keyId, serviceIdOf, type TenantId } from '../../src/domain/ids.ts';
 import type { Rejection } from '../../src/domain/rejection.ts';
 import type { EventLogRequest } from '../../src/queries/event-log.ts';
 import type { Found, Queries } from '../../src/queries/queries.ts';
+import type { ServiceLogRequest } from '../../src/queries/service-log.ts';
 import { type Model, serviceIds } from './model.ts';
 import { idOfAgent, idOfIntegration, tenantIdOf } from './script.ts';
 
@@ -61,17 +62,33 @@ export function detailQuestions(model: Model, tenantId: TenantId, salt: number):
       answer: () => model.agentIds(tenantId).some((known) => known === id),
     },
   ]);
-  const services = [...serviceIds(model, tenantId), ...strangers].map((id) => ({
-    text: `service ${id}`,
-    ask: (queries: Queries) => queries.serviceContext(tenantId, id),
-    answer: () => model.serviceContext(tenantId, id),
-  }));
+  const services = [...serviceIds(model, tenantId), ...strangers].flatMap((id): Question[] => [
+    {
+      text: `service ${id}`,
+      ask: (queries) => queries.serviceContext(tenantId, id),
+      answer: () => model.serviceContext(tenantId, id),
+    },
+    ...serviceLogRequests(model, tenantId, id).map((request) => ({
+      text: `log of service ${id} ${JSON.stringify(request)}`,
+      ask: (queries: Queries) => queries.serviceLog(tenantId, id, request),
+      answer: () => model.serviceLog(tenantId, id, request),
+    })),
+  ]);
   const integrations = [...model.integrationIds(tenantId), ...strangers].map((id) => ({
     text: `integration ${id}`,
     ask: (queries: Queries) => queries.integration(tenantId, id),
     answer: () => model.integration(tenantId, id),
   }));
   return [...agents, ...services, ...integrations];
+}
+
+/** The first pages, each from where the one before ended; and those of one type. */
+function serviceLogRequests(model: Model, tenantId: TenantId, id: string): ServiceLogRequest[] {
+  const first: ServiceLogRequest = { perPage: 2, before: null, eventType: null };
+  const { next_before: before = null } = (model.serviceLog(tenantId, id, first) ?? {}) as {
+    readonly next_before?: EventId | null;
+  };
+  return [first, { ...first, before }, { ...first, perPage: 10, eventType: 'deploy' }];
 }
 
 /** Ids of things that a tenant has, or may have. */

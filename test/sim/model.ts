@@ -13,6 +13,7 @@ import {
   type TenantId,
 } from '../../src/domain/ids.ts';
 import type { EventLogRequest } from '../../src/queries/event-log.ts';
+import type { ServiceLogRequest } from '../../src/queries/service-log.ts';
 import { AlertsModel } from './alerts-model.ts';
 
 export interface ModelLimits {
@@ -205,6 +206,30 @@ export class Model {
       filter_service: service,
       filter_vendor: vendor,
       filter_event_type: eventType,
+      events_by_minute: minutesOf(retained.map(({ receivedAtMs }) => this.nowMs - receivedAtMs)),
+    };
+  }
+
+  serviceLog(tenantId: TenantId, id: string, request: ServiceLogRequest): object | undefined {
+    const name = this.serviceNames(tenantId).find((each) => serviceIdOf(tenantId, each) === id);
+    if (name === undefined) return undefined;
+    const { perPage, before, eventType } = request;
+    const log = this.events(tenantId)
+      .filter(({ event }) => event.serviceName === name)
+      .filter(({ event }) => eventType === null || event.eventType === eventType)
+      .filter(({ receivedAtMs }) => this.nowMs < receivedAtMs + this.#limits.retentionMs)
+      .reverse()
+      .map((received) => ({
+        ...(storedEvent(tenantId, received) as { readonly id: string }),
+        agent_id: received.agentId,
+      }));
+    // Ids sort by receipt.
+    const older = log.filter((event) => before === null || event.id < before);
+    const events = older.slice(0, perPage);
+    return {
+      events,
+      per_page: perPage,
+      next_before: older.length > perPage ? (events.at(-1)?.id ?? null) : null,
     };
   }
 
@@ -384,4 +409,11 @@ function isoTime(epochMs: number): string {
 
 function distinct<T>(values: readonly T[]): T[] {
   return [...new Set(values)];
+}
+
+/** How many of these ages, milliseconds, lie in each minute of the last hour, the oldest first. */
+function minutesOf(agesMs: readonly number[]): number[] {
+  return Array.from({ length: 60 }, (_, index) => 59 - index).map(
+    (minutes) => agesMs.filter((ageMs) => Math.max(0, Math.floor(ageMs / 60_000)) === minutes).length,
+  );
 }

@@ -23,6 +23,7 @@ export function allQuestions(model: Model, tenantId: TenantId): Question[] {
     ...listQuestions(model, tenantId),
     ...model.agentIds(tenantId).map((id) => agentQuestion(model, tenantId, id, WHOLE_LOG)),
     ...model.serviceNames(tenantId).map((name) => serviceQuestion(model, tenantId, name)),
+    ...model.serviceNames(tenantId).map((name) => serviceLogQuestion(model, tenantId, name)),
     ...model.integrationIds(tenantId).map((id) => integrationQuestion(model, tenantId, id)),
     ...model.integrationIds(tenantId).map((id) => deliveriesQuestion(model, tenantId, id)),
     ...[...model.alertsOf(tenantId).alerts.keys()].map((id) => alertQuestion(model, tenantId, id)),
@@ -109,6 +110,16 @@ function serviceQuestion(model: Model, tenantId: TenantId, name: string, owner =
     text: `service ${name} of ${tenantId}`,
     ask: (queries) => queries.serviceContext(tenantId, id),
     answer: () => model.serviceContext(tenantId, id),
+  };
+}
+
+function serviceLogQuestion(model: Model, tenantId: TenantId, name: string): Question {
+  const id = serviceIdOf(tenantId, name);
+  const request = { perPage: 10, before: null, eventType: null };
+  return {
+    text: `log of service ${name} of ${tenantId}`,
+    ask: (queries) => queries.serviceLog(tenantId, id, request),
+    answer: () => model.serviceLog(tenantId, id, request),
   };
 }
 
