@@ -95,6 +95,16 @@ describe.skipIf(NO_BROWSER !== undefined)('the dashboard', () => {
           await page.locator('.crumbs').waitFor();
           await expectAccessible();
         }
+        // What opens when somebody points, chooses or sets up.
+        await page.goto(`${server.process.url}/#/services`);
+        await page.getByRole('link', { name: /burning-api/ }).click();
+        await page.getByRole('button', { name: 'Show candidate 1' }).click();
+        await page.locator('.details dd').first().waitFor();
+        await expectAccessible();
+        await page.goto(`${server.process.url}/#/integrations`);
+        await page.getByText('Settings', { exact: true }).click();
+        await page.getByRole('button', { name: 'Rotate token' }).click();
+        await expectAccessible();
         await page.getByRole('button', { name: 'Forget key' }).click();
         await page.getByLabel('Read-only key').fill(empty.readOnly);
         await press('Enter');

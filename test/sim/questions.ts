@@ -52,6 +52,7 @@ export function anyQuestion(model: Model, tenantId: TenantId, random: Random): Q
       });
     case 'service':
       if (services.length === 0) break;
+      if (random.chance(0.3)) return serviceLogQuestion(model, tenantId, random.pick(services));
       return serviceQuestion(model, tenantId, random.pick(services), owner);
     case 'integration':
       if (integrations.length === 0) break;
