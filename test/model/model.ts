@@ -15,6 +15,7 @@ import {
 } from '../../src/domain/ids.ts';
 import type { EventLogRequest } from '../../src/queries/event-log.ts';
 import type { ServiceLogRequest } from '../../src/queries/service-log.ts';
+import { minutesOf } from '../support/minutes.ts';
 import { ModelTime } from './log-time.ts';
 
 export interface ModelLimits {
@@ -398,11 +399,4 @@ function distinct<T>(values: readonly T[]): T[] {
 /** Ids of the services a tenant has, for those who ask. */
 export function serviceIds(model: Model, tenantId: TenantId): ServiceId[] {
   return model.serviceNames(tenantId).map((name) => serviceIdOf(tenantId, name));
-}
-
-/** How many of these ages, milliseconds, lie in each minute of the last hour, the oldest first. */
-function minutesOf(agesMs: readonly number[]): number[] {
-  return Array.from({ length: 60 }, (_, index) => 59 - index).map(
-    (minutes) => agesMs.filter((ageMs) => Math.max(0, Math.floor(ageMs / 60_000)) === minutes).length,
-  );
 }

@@ -14,6 +14,7 @@ import {
 } from '../../src/domain/ids.ts';
 import type { EventLogRequest } from '../../src/queries/event-log.ts';
 import type { ServiceLogRequest } from '../../src/queries/service-log.ts';
+import { minutesOf } from '../support/minutes.ts';
 import { AlertsModel } from './alerts-model.ts';
 
 export interface ModelLimits {
@@ -409,11 +410,4 @@ function isoTime(epochMs: number): string {
 
 function distinct<T>(values: readonly T[]): T[] {
   return [...new Set(values)];
-}
-
-/** How many of these ages, milliseconds, lie in each minute of the last hour, the oldest first. */
-function minutesOf(agesMs: readonly number[]): number[] {
-  return Array.from({ length: 60 }, (_, index) => 59 - index).map(
-    (minutes) => agesMs.filter((ageMs) => Math.max(0, Math.floor(ageMs / 60_000)) === minutes).length,
-  );
 }
