@@ -1,9 +1,9 @@
 /** The server's API, with the key that was entered. */
 import { ForeshockClient } from '../client/client.ts';
+import { WAITS } from './patience.ts';
 
 const KEY = 'foreshock-key';
-/** Whoever looks on waits: better to be told soon. */
-const RETRY = { attempts: 2, baseMs: 500, maxMs: 8000 };
+const RETRY = { ...WAITS, attempts: 2 };
 
 export function storedKey(): string | null {
   return sessionStorage.getItem(KEY);

@@ -11,6 +11,11 @@ export function ago(epochMs: number, now: number): string {
   return seconds < 5 ? 'just now' : `${span(seconds)} ago`;
 }
 
+/** How long it was from one time to another. */
+export function lasting(fromMs: number, toMs: number): string {
+  return span(Math.max(0, Math.round((toMs - fromMs) / 1000)));
+}
+
 export function span(seconds: number): string {
   if (seconds < 90 && seconds !== 60) return `${seconds} s`;
   if (seconds < 60 * 60) return `${Math.round(seconds / 60)} min`;

@@ -40,6 +40,12 @@ export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** The text of what a selector finds in an element. */
+export function setTextIn(element: Element, selector: string, text: string): void {
+  const found = element.querySelector(selector);
+  if (found !== null) setText(found, text);
+}
+
 /** What a name, entity or value of an agent's is shown in: text of the other direction does not turn what is beside it. */
 export function foreign(text: string | null | undefined, className = ''): HTMLElement {
   return h('bdi', { class: className || undefined }, text ?? '—');

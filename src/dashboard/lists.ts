@@ -9,6 +9,7 @@ import { ForeshockError } from '../client/error.ts';
 import { DEFAULT_RETRY, type Sleep, systemSleep, waitBeforeRetry } from '../client/retry.ts';
 import type { CallOptions } from '../client/transport.ts';
 import type { Alert } from './model.ts';
+import { WAITS } from './patience.ts';
 import type { PageStore, Rows } from './store.ts';
 
 export type ListName = 'services' | 'agents' | 'alerts' | 'integrations';
@@ -24,8 +25,6 @@ export interface ListsOptions {
 
 /** Of alerts that do not fire any more, so many are known from the start. */
 export const ALERTS_PAGE = 100;
-/** Whoever looks on waits: better to be told soon. */
-const WAITS = { ...DEFAULT_RETRY, baseMs: 500, maxMs: 8000 };
 
 /** `connecting` until all have come once; `busy` where one was refused that is still to come, `failed` where it broke. */
 export type ListsState = 'connecting' | 'busy' | 'failed' | 'live';
@@ -89,7 +88,11 @@ export class Lists {
         asked.failures += 1;
         asked.problem = error instanceof ForeshockError ? error : unreadable(name);
         onState();
-        const waitMs = waitBeforeRetry(WAITS, asked.failures, asked.problem.retryAfterMs);
+        const waitMs = waitBeforeRetry(
+          { ...DEFAULT_RETRY, ...WAITS },
+          asked.failures,
+          asked.problem.retryAfterMs,
+        );
         await sleep(waitMs, signal).catch(() => {});
       }
     }

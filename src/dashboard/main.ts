@@ -1,6 +1,6 @@
 /** The page: which view is shown, and when it is brought up to date. */
 import { api, storedKey, storeKey } from './api.ts';
-import { nowMs, span } from './clock.ts';
+import { lasting, nowMs } from './clock.ts';
 import { h, set, setText } from './dom.ts';
 import { Feed } from './feed.ts';
 import { Needs } from './needs.ts';
@@ -105,7 +105,7 @@ function update(): void {
   set(connection, { 'data-state': state });
   reconnect.hidden = state !== 'lost';
   asOf.hidden = state !== 'lost';
-  setText(asOf, `as of ${span(Math.max(0, Math.round((nowMs() - store.number('lostAtMs')) / 1000)))} ago`);
+  setText(asOf, `as of ${lasting(store.number('lostAtMs'), nowMs())} ago`);
   problem.hidden = failure === '';
   setText(problem, failure === '' ? '' : `${sentence(failure)} It is tried again.`);
   set(main, { 'data-state': state });

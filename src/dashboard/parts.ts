@@ -1,7 +1,8 @@
 /** Pieces that several views show. */
-import { foreign, h, setText } from './dom.ts';
-import { type Alert, type Delivery, type EventFields, typeName } from './model.ts';
-import { addressOf } from './view.ts';
+import { ago } from './clock.ts';
+import { foreign, h, patch, setText, setTextIn } from './dom.ts';
+import { type Alert, type Delivery, type EventFields, type Load, typeName } from './model.ts';
+import { addressOf, keepInAddress } from './view.ts';
 
 export function typeBadge(type: string, times = 1): HTMLElement {
   return h('span', { class: `type ${type}` }, times === 1 ? typeName(type) : `${typeName(type)} ×${times}`);
@@ -21,7 +22,7 @@ export function eventText({ entity, old_value, new_value }: EventFields): HTMLEl
 }
 
 /** What was sent, or is to be: in a list of such. @param alert what it tells of, where that is worth saying */
-export function deliveryRow({ kind, state, attempts, detail }: Delivery, alert?: Alert): HTMLElement {
+function deliveryRow({ kind, state, attempts, detail }: Delivery, alert?: Alert): HTMLElement {
   const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
   return h(
     'li',
@@ -38,6 +39,46 @@ export function deliveryRow({ kind, state, attempts, detail }: Delivery, alert?:
     ),
     h('span', { class: 'when' }),
   );
+}
+
+/** What was sent, as a list, kept current. @param alertOf what each tells of, where that is worth saying */
+export function patchDeliveries(
+  list: Element,
+  deliveries: readonly Delivery[],
+  nowMs: number,
+  alertOf: (delivery: Delivery) => Alert | undefined = () => undefined,
+): void {
+  patch(list, deliveries, {
+    key: ({ id, state, updated_at }) => `${id} ${state} ${updated_at}`,
+    make: (delivery) => deliveryRow(delivery, alertOf(delivery)),
+    update: (row, { updated_at }) => setTextIn(row, '.when', ago(Date.parse(updated_at), nowMs)),
+  });
+}
+
+/** What is said where something is not there yet. */
+export function loadText(load: Load | undefined): string {
+  return load?.state === 'failed' ? sentence(`it could not be loaded: ${load.detail}`) : 'Loading…';
+}
+
+/** A field that a list is searched with, kept in its address. */
+export function searchField(
+  list: string,
+  placeholder: string,
+  query: URLSearchParams,
+  onSearch: () => void,
+): HTMLInputElement {
+  const field = h('input', {
+    type: 'search',
+    'aria-label': `Search ${list}`,
+    placeholder,
+    value: query.get('q') ?? '',
+    input: () => {
+      const text = field.value.trim();
+      keepInAddress([list], text === '' ? {} : { q: text });
+      onSearch();
+    },
+  });
+  return field;
 }
 
 const COPIED_MS = 2000;

@@ -35,6 +35,20 @@ export async function openPage(
   return { page, complaints };
 }
 
+/** A page that has been let in, and shows what is so. */
+export async function openLive(
+  browser: Browser,
+  url: string,
+  key: string,
+  options: Parameters<Browser['newPage']>[0] = {},
+): Promise<Opened> {
+  const opened = await openPage(browser, options);
+  opened.page.setDefaultTimeout(10_000);
+  await enter(opened.page, url, key);
+  await opened.page.getByText('Live', { exact: true }).waitFor();
+  return opened;
+}
+
 /** Enters a key, at an address of the page. */
 export async function enter(page: Page, url: string, key: string): Promise<void> {
   await page.goto(url);

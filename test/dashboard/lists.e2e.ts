@@ -10,7 +10,7 @@ import {
   webhookPath,
 } from '../http/operations.ts';
 import { eventBody, type Tenant, TestServer } from '../support/http.ts';
-import { enter, launch, NO_BROWSER, type Opened, openPage } from './browser.ts';
+import { enter, launch, NO_BROWSER, type Opened, openLive, openPage } from './browser.ts';
 
 describe.skipIf(NO_BROWSER !== undefined)('the lists of the dashboard', () => {
   let browser: Browser;
@@ -32,10 +32,7 @@ describe.skipIf(NO_BROWSER !== undefined)('the lists of the dashboard', () => {
   });
 
   async function visit(address = ''): Promise<Page> {
-    opened = await openPage(browser);
-    opened.page.setDefaultTimeout(10_000);
-    await enter(opened.page, `${server.process.url}/${address}`, tenant.readOnly);
-    await opened.page.getByText('Live', { exact: true }).waitFor();
+    opened = await openLive(browser, `${server.process.url}/${address}`, tenant.readOnly);
     return opened.page;
   }
 

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createIntegration, raiseAlert, register, sendEvent, serviceNamed } from '../http/operations.ts';
 import { eventBody, type Tenant, TestServer } from '../support/http.ts';
-import { enter, launch, NO_BROWSER, type Opened, openPage } from './browser.ts';
+import { launch, NO_BROWSER, type Opened, openLive } from './browser.ts';
 
 describe.skipIf(NO_BROWSER !== undefined)('the timeline of a service', () => {
   let browser: Browser;
@@ -27,10 +27,7 @@ describe.skipIf(NO_BROWSER !== undefined)('the timeline of a service', () => {
   });
 
   async function visit(address: string, options: Parameters<Browser['newPage']>[0] = {}): Promise<Page> {
-    opened = await openPage(browser, options);
-    opened.page.setDefaultTimeout(10_000);
-    await enter(opened.page, `${server.process.url}/${address}`, tenant.readOnly);
-    await opened.page.getByText('Live', { exact: true }).waitFor();
+    opened = await openLive(browser, `${server.process.url}/${address}`, tenant.readOnly, options);
     return opened.page;
   }
 

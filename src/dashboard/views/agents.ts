@@ -2,8 +2,8 @@
 import { ago, nowMs } from '../clock.ts';
 import { foreign, h, patch, set, setText, svg } from '../dom.ts';
 import type { Agent } from '../model.ts';
-import { count, curlEvent, emptyState, moreButton, showMore } from '../parts.ts';
-import { addressOf, keepInAddress, type Page, type Route, type View } from '../view.ts';
+import { count, curlEvent, emptyState, moreButton, searchField, showMore } from '../parts.ts';
+import { addressOf, type Page, type Route, type View } from '../view.ts';
 
 const MINUTES = 60;
 /** Of the sparkline, each of so many minutes. */
@@ -14,17 +14,9 @@ const ROWS = 100;
 
 export function agentsView({ store, needs }: Page, root: HTMLElement, { query }: Route): View {
   let shown = ROWS;
-  const search = h('input', {
-    type: 'search',
-    'aria-label': 'Search agents',
-    placeholder: 'Search agents',
-    value: query.get('q') ?? '',
-    input: () => {
-      shown = ROWS;
-      const text = search.value.trim();
-      keepInAddress(['agents'], text === '' ? {} : { q: text });
-      update();
-    },
+  const search = searchField('agents', 'Search agents', query, () => {
+    shown = ROWS;
+    update();
   });
   const summary = h('p', { class: 'count', role: 'status' });
   const list = h('ul', { class: 'rows agents', 'aria-label': 'Agents' });

@@ -1,6 +1,6 @@
 /** The alerts of a service, of which one is chosen. */
 import { ago } from '../clock.ts';
-import { foreign, h, patch, set, setText } from '../dom.ts';
+import { foreign, h, patch, set, setTextIn } from '../dom.ts';
 import type { Alert } from '../model.ts';
 import { moreButton, showMore, stateBadge } from '../parts.ts';
 
@@ -29,8 +29,7 @@ export class AlertChoice {
       make: (alert) => this.#row(alert),
       update: (row, { id, started_at }) => {
         set(row.firstElementChild ?? row, { 'aria-pressed': id === chosenId ? 'true' : 'false' });
-        const when = row.querySelector('.when');
-        if (when !== null) setText(when, ago(Date.parse(started_at), nowMs));
+        setTextIn(row, '.when', ago(Date.parse(started_at), nowMs));
       },
     });
     showMore(this.#more, alerts.length - this.#listed);

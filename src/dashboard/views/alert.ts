@@ -1,8 +1,8 @@
 /** One alert: what it says, what changed before it, and what was posted back of it. */
-import { ago, clockTime, nowMs, span } from '../clock.ts';
-import { foreign, h, patch, setText } from '../dom.ts';
+import { clockTime, lasting, nowMs } from '../clock.ts';
+import { foreign, h, setText, setTextIn } from '../dom.ts';
 import type { Alert } from '../model.ts';
-import { deliveryRow, missing, sentence, stateBadge } from '../parts.ts';
+import { loadText, missing, patchDeliveries, stateBadge } from '../parts.ts';
 import { addressOf, type Page, type Route, type View } from '../view.ts';
 import { causesOf } from './causes.ts';
 
@@ -41,24 +41,15 @@ export function alertView(page: Page, root: HTMLElement, { parts }: Route): View
       causes.replaceChildren(causesOf(page, alert));
     }
     if (alert === undefined) return;
-    const lasts = about.querySelector('.lasts');
-    if (lasts !== null) setText(lasts, lastingText(alert, now));
+    setTextIn(about, '.lasts', lastingText(alert, now));
     const deliveries = store.where('deliveriesByAlert', id);
-    patch(posted, deliveries, {
-      key: ({ id: key, updated_at, state }) => `${key} ${state} ${updated_at}`,
-      make: (delivery) => deliveryRow(delivery),
-      update: (row, { updated_at }) => {
-        const when = row.querySelector('.when');
-        if (when !== null) setText(when, ago(Date.parse(updated_at), now));
-      },
-    });
+    patchDeliveries(posted, deliveries, now);
     setText(notPosted, deliveries.length > 0 ? '' : whyNotPosted(alert, load?.state));
   }
 
   function unknown(load: ReturnType<typeof needs.load>): HTMLElement {
     if (load?.state === 'missing') return missing('There is no such alert', '#/alerts', 'All alerts');
-    const text = load?.state === 'failed' ? sentence(`it could not be loaded: ${load.detail}`) : 'Loading…';
-    return h('div', {}, h('h1', {}, 'Alert'), h('p', { class: 'facts' }, text));
+    return h('div', {}, h('h1', {}, 'Alert'), h('p', { class: 'facts' }, loadText(load)));
   }
 
   function integrationOf(alert: Alert | undefined) {
@@ -87,8 +78,7 @@ export function alertView(page: Page, root: HTMLElement, { parts }: Route): View
 function lastingText({ status, started_at, resolved_at }: Alert, now: number): string {
   const beganMs = Date.parse(started_at);
   const endedMs = resolved_at === null ? now : Date.parse(resolved_at);
-  const lasted = span(Math.max(0, Math.round((endedMs - beganMs) / 1000)));
-  return `${clockTime(beganMs, now)}, ${status === 'firing' ? 'firing' : 'fired'} for ${lasted}`;
+  return `${clockTime(beganMs, now)}, ${status === 'firing' ? 'firing' : 'fired'} for ${lasting(beganMs, endedMs)}`;
 }
 
 function describe(alert: Alert, now: number): HTMLElement[] {

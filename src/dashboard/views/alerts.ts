@@ -1,24 +1,24 @@
 /** Alerts: what came in, and what of it was matched. */
 import { ago, nowMs } from '../clock.ts';
-import { foreign, h, patch, setText } from '../dom.ts';
-import { count, curlIntegration, emptyState, moreButton, showMore, stateBadge } from '../parts.ts';
-import { addressOf, keepInAddress, type Page, type Route, type View } from '../view.ts';
+import { foreign, h, patch, setText, setTextIn } from '../dom.ts';
+import {
+  count,
+  curlIntegration,
+  emptyState,
+  moreButton,
+  searchField,
+  showMore,
+  stateBadge,
+} from '../parts.ts';
+import { addressOf, type Page, type Route, type View } from '../view.ts';
 
 const ROWS = 100;
 
 export function alertsView({ store, needs }: Page, root: HTMLElement, { query }: Route): View {
   let shown = ROWS;
-  const search = h('input', {
-    type: 'search',
-    'aria-label': 'Search alerts',
-    placeholder: 'Search title or service',
-    value: query.get('q') ?? '',
-    input: () => {
-      shown = ROWS;
-      const text = search.value.trim();
-      keepInAddress(['alerts'], text === '' ? {} : { q: text });
-      update();
-    },
+  const search = searchField('alerts', 'Search title or service', query, () => {
+    shown = ROWS;
+    update();
   });
   const summary = h('p', { class: 'count', role: 'status' });
   const list = h('ul', { class: 'rows alerts', 'aria-label': 'Alerts' });
@@ -76,12 +76,9 @@ export function alertsView({ store, needs }: Page, root: HTMLElement, { query }:
           ),
         ),
       update: (row, { started_at, candidate_count }) => {
-        const when = row.querySelector('.when');
-        if (when !== null) setText(when, ago(Date.parse(started_at), now));
-        const candidates = row.querySelector('.count');
-        if (candidates !== null) {
-          setText(candidates, candidate_count === 0 ? 'no candidates' : count(candidate_count, 'candidate'));
-        }
+        setTextIn(row, '.when', ago(Date.parse(started_at), now));
+        const candidates = candidate_count === 0 ? 'no candidates' : count(candidate_count, 'candidate');
+        setTextIn(row, '.count', candidates);
       },
     });
     showMore(more, found.length - shown);

@@ -17,6 +17,11 @@ export function reasonText(reason: string): string {
   return REASONS[reason] ?? reason.replaceAll('_', ' ');
 }
 
+/** How long before an alert it was. */
+export function beforeText(minutesBefore: number): string {
+  return minutesBefore < 1 / 60 ? 'just before' : `${span(Math.round(minutesBefore * 60))} before`;
+}
+
 export interface CandidateListOptions {
   /** Of the alert: what is of another says so. */
   readonly service: string | null;
@@ -43,7 +48,6 @@ function row(
   const { service_name } = event;
   const address = service_name === service ? undefined : addressOfService(service_name);
   const times = occurrences > 1 ? `, ${occurrences} times` : '';
-  const before = minutes_before < 1 / 60 ? 'just before' : `${span(Math.round(minutes_before * 60))} before`;
   const mark = { class: rank <= FOREMOST ? 'rank foremost' : 'rank' };
   return h(
     'li',
@@ -64,7 +68,7 @@ function row(
       service_name !== service && ': ',
       eventText(event),
     ),
-    h('span', { class: 'when' }, `${before}${times}`),
+    h('span', { class: 'when' }, `${beforeText(minutes_before)}${times}`),
     h(
       'span',
       { class: 'reasons' },

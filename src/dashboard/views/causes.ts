@@ -2,7 +2,7 @@
 import { clockTime } from '../clock.ts';
 import { foreign, h } from '../dom.ts';
 import type { Alert } from '../model.ts';
-import { sentence } from '../parts.ts';
+import { loadText } from '../parts.ts';
 import { addressOf, type Page } from '../view.ts';
 import { candidateList } from './candidates.ts';
 
@@ -14,9 +14,7 @@ export function causesOf(
 ): HTMLElement {
   const { candidates } = alert;
   if (candidates === undefined) {
-    const load = needs.load('alert', alert.id);
-    const said = load?.state === 'failed' ? sentence(`it could not be loaded: ${load.detail}`) : 'Loading…';
-    return h('p', { class: 'facts' }, said);
+    return h('p', { class: 'facts' }, loadText(needs.load('alert', alert.id)));
   }
   if (candidates.length === 0) {
     return h('p', { class: 'facts' }, 'Nothing is known to have changed before it.');

@@ -1,6 +1,6 @@
 /** Events as a list, each of which shows its bar. */
 import { ago, clockTime } from '../clock.ts';
-import { foreign, h, set, setText } from '../dom.ts';
+import { foreign, h, set, setTextIn } from '../dom.ts';
 import type { ServiceEvent } from '../model.ts';
 import { eventText, typeBadge } from '../parts.ts';
 
@@ -23,7 +23,6 @@ export function updateEvent(row: Element, event: ServiceEvent, isChosen: boolean
   const isOver = event.untilMs <= now;
   set(row, { class: isOver ? 'over' : undefined });
   set(row.firstElementChild ?? row, { 'aria-pressed': isChosen ? 'true' : 'false' });
-  const when = row.querySelector('.when');
   const until = isOver ? 'expired' : `until ${clockTime(event.untilMs, now)}`;
-  if (when !== null) setText(when, `${ago(event.fromMs, now)}, ${until}`);
+  setTextIn(row, '.when', `${ago(event.fromMs, now)}, ${until}`);
 }

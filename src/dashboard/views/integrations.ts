@@ -3,7 +3,15 @@ import { ForeshockError } from '../../client/error.ts';
 import { ago, nowMs } from '../clock.ts';
 import { h, patch, set, setText } from '../dom.ts';
 import type { Delivery, Integration, IntegrationConfig } from '../model.ts';
-import { copyButton, count, curlIntegration, deliveryRow, emptyState, sentence } from '../parts.ts';
+import {
+  copyButton,
+  count,
+  curlIntegration,
+  emptyState,
+  loadText,
+  patchDeliveries,
+  sentence,
+} from '../parts.ts';
 import type { Page, View } from '../view.ts';
 import { toolName } from './alert.ts';
 import { isSending, settingsForm } from './integration-settings.ts';
@@ -167,27 +175,11 @@ export function integrationsView(page: Page, root: HTMLElement): View {
     if (summary !== undefined) setText(summary, `What was sent${statesOf(deliveries)}`);
     if (rows === undefined || note === undefined || !sent.open) return;
     const load = needs.load('deliveries', id);
-    setText(
-      note,
-      load?.state === 'failed'
-        ? sentence(`it could not be loaded: ${load.detail}`)
-        : deliveries.length > 0
-          ? ''
-          : load?.state === 'loaded'
-            ? 'Nothing yet.'
-            : 'Loading…',
+    const none = load?.state === 'loaded' ? 'Nothing yet.' : loadText(load);
+    setText(note, load?.state !== 'failed' && deliveries.length > 0 ? '' : none);
+    patchDeliveries(rows, deliveries, now, ({ alert_id }) =>
+      alert_id === null ? undefined : store.get('alerts', alert_id),
     );
-    patch(rows, deliveries, {
-      key: ({ id: key, state, updated_at }) => `${key} ${state} ${updated_at}`,
-      make: (delivery) => {
-        const { alert_id } = delivery;
-        return deliveryRow(delivery, alert_id === null ? undefined : store.get('alerts', alert_id));
-      },
-      update: (row, { updated_at }) => {
-        const at = row.querySelector('.when');
-        if (at !== null) setText(at, ago(Date.parse(updated_at), now));
-      },
-    });
   }
 
   function update(): void {

@@ -103,7 +103,7 @@ export class Lanes {
     const foremost = new Set(ranks.keys());
     const { lanes, bars, crowds, height } = layOut(visible, { fromMs, toMs, width, foremost, wide });
     set(this.element, { height });
-    this.#drawLanes(lanes, wide);
+    this.#drawLanes(lanes);
     patch(this.#bars, bars, {
       key: ({ event }) => event.key,
       make: makeBar,
@@ -166,7 +166,7 @@ export class Lanes {
     });
   }
 
-  #drawLanes(lanes: readonly Lane[], wide: ReadonlySet<EventType>): void {
+  #drawLanes(lanes: readonly Lane[]): void {
     patch(this.#lanes, lanes, {
       key: ({ type }) => type,
       make: ({ type }) => {
@@ -174,8 +174,7 @@ export class Lanes {
         label.textContent = typeName(type);
         return svg('g', {}, svg('line', { class: 'lane', x1: 0, x2: '100%' }), label);
       },
-      update: (lane, { type, top }) =>
-        set(lane, { transform: `translate(0 ${top})`, class: wide.has(type) ? 'wide' : undefined }),
+      update: (lane, { top }) => set(lane, { transform: `translate(0 ${top})` }),
     });
   }
 

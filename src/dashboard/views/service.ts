@@ -17,6 +17,13 @@ import { TimeTools } from './time-tools.ts';
 const LISTED = 50;
 const REMEMBER_AFTER_MS = 150;
 
+/** What there is to be seen, wherever it is. */
+interface Shown {
+  readonly known: readonly ServiceEvent[];
+  readonly alert: Alert | undefined;
+  readonly marked: Marked;
+}
+
 export function serviceView(page: Page, root: HTMLElement, { parts, query }: Route): View {
   const { store, needs } = page;
   const id = parts[1] ?? '';
@@ -178,11 +185,7 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
     picture.scrollIntoView({ block: 'nearest' });
   }
 
-  function shown(): {
-    readonly known: readonly ServiceEvent[];
-    readonly alert: Alert | undefined;
-    readonly marked: Marked;
-  } {
+  function shown(): Shown {
     const known = store.where('eventsByService', id);
     const alert = alertId === undefined ? undefined : store.get('alerts', alertId);
     return { known, alert, marked: candidatesAmong(known, alert?.candidates ?? [], serviceName()) };
@@ -192,10 +195,10 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
     return store.get('services', id)?.name;
   }
 
-  function showDetails(): void {
+  function showDetails(now = shown()): void {
     const key = pointedKey ?? chosenKey;
     const bar = key === undefined ? undefined : lanes.barOf(key);
-    const { known, alert, marked } = shown();
+    const { known, alert, marked } = now;
     const event = [...known, ...marked.others].find((each) => each.key === key);
     if (bar === undefined || event === undefined) return details.hide();
     const rank = marked.ranks.get(event.key);
@@ -231,7 +234,8 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
       isToFrame = time.isFollowing;
     }
     if (alertId !== undefined) needs.alert(alertId);
-    const { known, alert, marked } = shown();
+    const all = shown();
+    const { known, alert, marked } = all;
     if (isToFrame && alert?.candidates !== undefined) {
       isToFrame = false;
       time.frame(alert, !query.has('span'));
@@ -252,7 +256,7 @@ export function serviceView(page: Page, root: HTMLElement, { parts, query }: Rou
       chosenEvent: chosenKey,
       wide,
     });
-    showDetails();
+    showDetails(all);
     tools.update();
     updateLoads(now);
     causes.show(alert, now);

@@ -1,9 +1,10 @@
 /** All services: those under fire first, then those that changed last. */
-import { ago, nowMs, span } from '../clock.ts';
-import { foreign, h, patch, set, setText } from '../dom.ts';
+import { ago, lasting, nowMs } from '../clock.ts';
+import { foreign, h, patch, set, setText, setTextIn } from '../dom.ts';
 import { type Alert, type Candidate, EVENT_TYPES, type Service, typeName } from '../model.ts';
-import { count, curlEvent, emptyState, moreButton, showMore, typeBadge } from '../parts.ts';
+import { count, curlEvent, emptyState, moreButton, searchField, showMore, typeBadge } from '../parts.ts';
 import { addressOf, keepInAddress, type Page, type Route, type View } from '../view.ts';
+import { beforeText } from './candidates.ts';
 import { changeText } from './change-text.ts';
 
 /** Rows shown at first, and more with every press. */
@@ -15,18 +16,10 @@ export function servicesView({ store, needs }: Page, root: HTMLElement, { query 
   let shown = ROWS;
   let heldUntilMs = 0;
   let order = new Map<string, number>();
-  const search = h('input', {
-    type: 'search',
-    'aria-label': 'Search services',
-    placeholder: 'Search services',
-    value: query.get('q') ?? '',
-    input: () => {
-      shown = ROWS;
-      heldUntilMs = 0;
-      const text = search.value.trim();
-      keepInAddress(['services'], text === '' ? {} : { q: text });
-      update();
-    },
+  const search = searchField('services', 'Search services', query, () => {
+    shown = ROWS;
+    heldUntilMs = 0;
+    update();
   });
   const summary = h('p', { class: 'count', role: 'status' });
   const list = h('ul', { class: 'rows services', 'aria-label': 'Services' });
@@ -123,9 +116,7 @@ export function servicesView({ store, needs }: Page, root: HTMLElement, { query 
         ),
       update: (line, { started_at }) => {
         const others = alerts.length === 1 ? '' : `, and ${alerts.length - 1} more`;
-        const since = line.querySelector('.since');
-        if (since !== null)
-          setText(since, ` · for ${span(secondsBetween(Date.parse(started_at), now))}${others}`);
+        setTextIn(line, '.since', ` · for ${lasting(Date.parse(started_at), now)}${others}`);
       },
     });
     const counts = store.liveCounts(service.id, now);
@@ -159,10 +150,6 @@ function latest(a = '', b = ''): number {
   return a < b ? 1 : a > b ? -1 : 0;
 }
 
-function secondsBetween(fromMs: number, toMs: number): number {
-  return Math.max(0, Math.round((toMs - fromMs) / 1000));
-}
-
 function makeRow({ id, name }: Service): Element {
   return h(
     'li',
@@ -180,7 +167,6 @@ function makeRow({ id, name }: Service): Element {
 
 /** What an alert is most likely due to, in a line. */
 function likely({ event, minutes_before }: Candidate, service: string): HTMLElement {
-  const before = minutes_before < 1 / 60 ? 'just before' : `${span(Math.round(minutes_before * 60))} before`;
   const whose = event.service_name === service ? [] : [' of ', foreign(event.service_name)];
   return h(
     'span',
@@ -188,6 +174,6 @@ function likely({ event, minutes_before }: Candidate, service: string): HTMLElem
     `Likely: ${typeName(event.event_type)} `,
     foreign(changeText(event, service)),
     ...whose,
-    `, ${before}`,
+    `, ${beforeText(minutes_before)}`,
   );
 }
