@@ -3,7 +3,6 @@ import type { Idempotency } from '../domain/command.ts';
 import type { RecordEncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { AgentId, TenantId } from '../domain/ids.ts';
-import { MemoryView } from '../lib/memory-view.ts';
 import { TextCache } from '../lib/text-cache.ts';
 import { EVENT_FIELDS, encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from './encoding.ts';
 
@@ -25,14 +24,21 @@ const ids = new TextCache(65_536);
 /** Four places a name where a tenant has 100 000 services: with one, a third of them was made anew every time. */
 const names = new TextCache(524_288);
 
-const views = new MemoryView();
+/** Over the memory that the last cursor read: nearly all read the same few buffers. */
+let lastView: DataView = new DataView(new ArrayBuffer(0));
+
+function viewOf({ buffer }: Buffer): DataView {
+  if (lastView.buffer !== buffer) lastView = new DataView(buffer);
+  return lastView;
+}
 
 /**
  * Walks the events of a record-events payload. `next` moves to the next event and fills the fields below; they
  * are good until it is called again. Throws where the bytes are not what `encodeEvents` writes, which a record
  * whose CRC is right never shows.
  *
- * Texts become strings when they are asked for.
+ * Texts become strings when they are asked for. Numbers are read through a view of the memory, which takes a third
+ * of what Buffer's methods do.
  */
 export class EventCursor {
   readonly bytes: Buffer;
@@ -60,7 +66,7 @@ export class EventCursor {
 
   constructor(bytes: Buffer, start: number) {
     this.bytes = bytes;
-    this.view = views.of(bytes);
+    this.view = viewOf(bytes);
     this.#base = bytes.byteOffset;
     this.#at = this.#base + start;
     this.isKeyed = this.#arrayLength() > UNKEYED_FIELDS;
@@ -211,7 +217,7 @@ export function readDetails(bytes: Buffer, start: number): Details {
 
 function textOrNullAt(bytes: Buffer, at: number): { readonly text: string | null; readonly end: number } {
   if (bytes[at] === NULL) return { text: null, end: at + 1 };
-  const view = views.of(bytes);
+  const view = viewOf(bytes);
   const base = bytes.byteOffset;
   const end = endOfText(view, base + at) - base;
   return { text: bytes.toString('utf8', startOfText(view, base + at) - base, end), end };

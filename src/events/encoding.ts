@@ -15,9 +15,6 @@ import type { Idempotency, RecordEvents } from '../domain/command.ts';
 import type { EncodedEvents, RecordEncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES } from '../domain/event.ts';
 import type { AgentId, TenantId } from '../domain/ids.ts';
-import { MemoryView } from '../lib/memory-view.ts';
-
-const views = new MemoryView();
 
 export const RECORD_EVENTS_CODE = 1;
 
@@ -142,12 +139,20 @@ export function writeNumber(bytes: Buffer, at: number, value: number): number {
   }
   if (value <= 0xffffffff && value >= 0 && Number.isInteger(value) && !Object.is(value, -0)) {
     bytes[at] = 0xce;
-    views.of(bytes).setUint32(bytes.byteOffset + at + 1, value);
+    viewOf(bytes).setUint32(bytes.byteOffset + at + 1, value);
     return at + 5;
   }
   bytes[at] = 0xcb;
-  views.of(bytes).setFloat64(bytes.byteOffset + at + 1, value);
+  viewOf(bytes).setFloat64(bytes.byteOffset + at + 1, value);
   return at + 9;
+}
+
+/** Over the memory that was written to last: nearly all write to the same few buffers. A third of what Buffer's methods take. */
+let lastView: DataView = new DataView(new ArrayBuffer(0));
+
+function viewOf({ buffer }: Buffer): DataView {
+  if (lastView.buffer !== buffer) lastView = new DataView(buffer);
+  return lastView;
 }
 
 /** The ids of a tenant and an agent as records have them, one behind the other. */

@@ -16,11 +16,8 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Stamp } from '../domain/command.ts';
-import { MemoryView } from '../lib/memory-view.ts';
 
 export const FRAME_BYTES = 28;
-
-const views = new MemoryView();
 
 /** Above the largest batch (10 000 events of a few kilobytes) that the HTTP limits let through. */
 export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
@@ -28,14 +25,16 @@ export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
 /** Fills in the frame before a payload that already stands at `FRAME_BYTES` in `record`. */
 export function sealFrame(record: Buffer, stamp: Stamp, syncedBytes: number, seed: number): void {
   const { buffer, byteOffset: at, length } = record;
-  // With the numbers of events 0.15 µs less of an ingest than through Buffer's methods.
-  const view = views.of(record);
-  view.setUint32(at + 4, length - FRAME_BYTES, true);
-  view.setFloat64(at + 8, stamp.sequence, true);
-  view.setFloat64(at + 16, stamp.atMs, true);
-  view.setUint32(at + 24, syncedBytes, true);
-  view.setUint32(at, crc32(new Uint8Array(buffer, at + 4, length - 4), seed), true);
+  // Most records stand in the same memory. Through a view of it the numbers of a frame and an event take 0.15 µs less of an ingest.
+  if (lastView.buffer !== buffer) lastView = new DataView(buffer);
+  lastView.setUint32(at + 4, length - FRAME_BYTES, true);
+  lastView.setFloat64(at + 8, stamp.sequence, true);
+  lastView.setFloat64(at + 16, stamp.atMs, true);
+  lastView.setUint32(at + 24, syncedBytes, true);
+  lastView.setUint32(at, crc32(new Uint8Array(buffer, at + 4, length - 4), seed), true);
 }
+
+let lastView: DataView = new DataView(new ArrayBuffer(0));
 
 export interface RecordFrame {
   readonly type: 'record';
