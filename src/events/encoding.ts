@@ -89,11 +89,11 @@ export function encodeEventsAfter(
   bytes[at] = idempotency === undefined ? 0x94 : 0x96;
   bytes[at + 1] = RECORD_EVENTS_CODE;
   if ('lengthBytes' in events) {
-    end = writeArrayHeader(bytes, end, events.count);
+    end = writeArrayHeader(viewOf(bytes), end, events.count);
     events.bytes.copy(bytes, end, 0, events.lengthBytes);
     end += events.lengthBytes;
   } else {
-    end = writeArrayHeader(bytes, end, events.length);
+    end = writeArrayHeader(viewOf(bytes), end, events.length);
     for (const event of events) end = writeEvent(bytes, end, event);
   }
   if (idempotency === undefined) return end;
@@ -103,12 +103,13 @@ export function encodeEventsAfter(
 
 /** Writes an event at `at`; answers where it ends. */
 export function writeEvent(bytes: Buffer, at: number, event: ContextEvent): number {
-  let end = writeArrayHeader(bytes, at, EVENT_FIELDS);
+  const view = viewOf(bytes);
+  let end = writeArrayHeader(view, at, EVENT_FIELDS);
   end = writeText(bytes, end, event.serviceName);
-  end = writeNumber(bytes, end, EVENT_TYPES.indexOf(event.eventType));
-  end = writeNumber(bytes, end, event.confidence);
-  end = writeNumber(bytes, end, event.ttlSeconds);
-  end = event.timestampMs === null ? writeNull(bytes, end) : writeNumber(bytes, end, event.timestampMs);
+  end = writeNumber(view, end, EVENT_TYPES.indexOf(event.eventType));
+  end = writeNumber(view, end, event.confidence);
+  end = writeNumber(view, end, event.ttlSeconds);
+  end = event.timestampMs === null ? writeNull(view, end) : writeNumber(view, end, event.timestampMs);
   end = writeText(bytes, end, event.rawLine);
   end = writeText(bytes, end, event.vendor);
   end = writeText(bytes, end, event.entity);
@@ -118,40 +119,48 @@ export function writeEvent(bytes: Buffer, at: number, event: ContextEvent): numb
   return writeText(bytes, end, event.sha);
 }
 
-export function writeArrayHeader(bytes: Buffer, at: number, length: number): number {
+export function writeArrayHeader(view: DataView, at: number, length: number): number {
   if (length < 16) {
-    bytes[at] = 0x90 | length;
+    view.setUint8(at, 0x90 | length);
     return at + 1;
   }
-  bytes[at] = 0xdc;
-  return bytes.writeUInt16BE(length, at + 1);
+  view.setUint8(at, 0xdc);
+  view.setUint16(at + 1, length);
+  return at + 3;
 }
 
-export function writeNull(bytes: Buffer, at: number): number {
-  bytes[at] = 0xc0;
+export function writeNull(view: DataView, at: number): number {
+  view.setUint8(at, 0xc0);
   return at + 1;
 }
 
-export function writeNumber(bytes: Buffer, at: number, value: number): number {
+export function writeNumber(view: DataView, at: number, value: number): number {
   if (value < 128 && value >= 0 && Number.isInteger(value) && !Object.is(value, -0)) {
-    bytes[at] = value;
+    view.setUint8(at, value);
     return at + 1;
   }
   if (value <= 0xffffffff && value >= 0 && Number.isInteger(value) && !Object.is(value, -0)) {
-    bytes[at] = 0xce;
-    viewOf(bytes).setUint32(bytes.byteOffset + at + 1, value);
+    view.setUint8(at, 0xce);
+    view.setUint32(at + 1, value);
     return at + 5;
   }
-  bytes[at] = 0xcb;
-  viewOf(bytes).setFloat64(bytes.byteOffset + at + 1, value);
+  view.setUint8(at, 0xcb);
+  view.setFloat64(at + 1, value);
   return at + 9;
 }
 
-/** Over the memory that was written to last: nearly all write to the same few buffers. A third of what Buffer's methods take. */
+/**
+ * Of the buffer that was written to last: nearly all write to the same few. A third of what Buffer's methods take; and
+ * known by the buffer itself, since to ask for the memory of one is a call out of JavaScript.
+ */
+let lastBytes: Buffer = Buffer.alloc(0);
 let lastView: DataView = new DataView(new ArrayBuffer(0));
 
-function viewOf({ buffer }: Buffer): DataView {
-  if (lastView.buffer !== buffer) lastView = new DataView(buffer);
+function viewOf(bytes: Buffer): DataView {
+  if (lastBytes !== bytes) {
+    lastBytes = bytes;
+    lastView = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
   return lastView;
 }
 
@@ -176,7 +185,10 @@ function writeId(bytes: Buffer, at: number, id: string): number {
 }
 
 function writeText(bytes: Buffer, at: number, text: string | null): number {
-  if (text === null) return writeNull(bytes, at);
+  if (text === null) {
+    bytes[at] = 0xc0;
+    return at + 1;
+  }
   // Where three bytes a code unit would still fit the short form, the length is known to fit before it is known.
   if (text.length <= 10) {
     const length = bytes.write(text, at + 1);

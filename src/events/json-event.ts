@@ -7,7 +7,8 @@ import { isUtf8 } from 'node:buffer';
 import { EVENT_TYPES } from '../domain/event.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { EVENT_FIELDS, writeArrayHeader, writeNull, writeNumber } from './encoding.ts';
-import { JsonBytes } from './json-bytes.ts';
+import { DECLINED, JsonBytes } from './json-bytes.ts';
+import { isWordAt, type Word, wordOf } from './word.ts';
 
 /** Texts come first, so that their numbers are their places in the columns of texts. */
 const FIELDS = {
@@ -43,73 +44,83 @@ const NAMES = bit(FIELDS.service_name, FIELDS.vendor, FIELDS.entity);
 const TIME = bit(FIELDS.timestamp);
 const REQUIRED = NAMES | bit(FIELDS.event_type, FIELDS.confidence, FIELDS.ttl_seconds);
 
-/** A key with the quote that ends it: the first bytes that tell it apart lead to it. */
-const keyBytes = (key: keyof typeof FIELDS) => Buffer.from(`${key}"`);
-const KEYS = {
-  service: { bytes: keyBytes('service_name'), field: FIELDS.service_name },
-  vendor: { bytes: keyBytes('vendor'), field: FIELDS.vendor },
-  entity: { bytes: keyBytes('entity'), field: FIELDS.entity },
-  oldValue: { bytes: keyBytes('old_value'), field: FIELDS.old_value },
-  newValue: { bytes: keyBytes('new_value'), field: FIELDS.new_value },
-  actor: { bytes: keyBytes('actor'), field: FIELDS.actor },
-  sha: { bytes: keyBytes('sha'), field: FIELDS.sha },
-  rawLine: { bytes: keyBytes('raw_line'), field: FIELDS.raw_line },
-  eventType: { bytes: keyBytes('event_type'), field: FIELDS.event_type },
-  confidence: { bytes: keyBytes('confidence'), field: FIELDS.confidence },
-  ttlSeconds: { bytes: keyBytes('ttl_seconds'), field: FIELDS.ttl_seconds },
-  timestamp: { bytes: keyBytes('timestamp'), field: FIELDS.timestamp },
-} as const;
-type Key = (typeof KEYS)[keyof typeof KEYS];
+interface Key {
+  readonly field: number;
+  readonly word: Word;
+}
 
-const TYPE_BYTES = EVENT_TYPES.map((type) => Buffer.from(`${type}"`));
+/** Keys with the quote that ends them, by what their first four bytes come to. */
+const KEYS: (Key | undefined)[] = new Array(16).fill(undefined);
+for (const [name, field] of Object.entries(FIELDS)) {
+  const word = wordOf(`${name}"`);
+  KEYS[placeOf(word.first)] = { field, word };
+}
 
-const NOTHING = Buffer.from([0]);
+/** Perfect for the keys there are: no two have the same. */
+function placeOf(firstBytes: number): number {
+  return ((firstBytes >>> 1) ^ (firstBytes >>> 14)) & 15;
+}
+
+const TYPES = EVENT_TYPES.map((type) => wordOf(`${type}"`));
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const FIRST_PRINTABLE = 0x20;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 const BRACE = 0x7b;
 const END_BRACE = 0x7d;
-const NOT_ASCII = 0x80;
 
-export const DECLINED = -1;
+/** What `write` writes behind the end of an event, and what follows writes over. */
+export const SPILL_BYTES = 4;
 
 export class JsonEvent {
   readonly #json = new JsonBytes();
   readonly #textStart = new Int32Array(MAX_TEXT_BYTES.length);
   readonly #textEnd = new Int32Array(MAX_TEXT_BYTES.length);
-  /** Bit n is set where text n stands among the texts that had escapes, clear where it stands in the JSON. */
-  #unescaped = 0;
   #present = 0;
   #eventType = 0;
   #confidence = 0;
   #ttlSeconds = 0;
   #timestampMs = 0;
 
-  /** Reads the object that begins at `start`; answers where it ends, or DECLINED. */
-  read(bytes: Buffer, start: number): number {
-    const json = this.#json;
-    json.begin(bytes, start);
-    this.#unescaped = 0;
-    this.#present = 0;
-    let seen = 0;
-    if (!json.take(BRACE)) return DECLINED;
-    do {
-      if (!json.take(QUOTE)) return DECLINED;
-      const field = this.#field();
-      if (field === DECLINED || (seen & (1 << field)) !== 0) return DECLINED;
-      seen |= 1 << field;
-      if (!json.take(COLON) || !this.#value(field)) return DECLINED;
-    } while (json.take(COMMA));
-    if (!json.take(END_BRACE) || (this.#present & REQUIRED) !== REQUIRED) return DECLINED;
-    if (json.seenBits >= NOT_ASCII && !isUtf8(bytes.subarray(start, json.at))) return DECLINED;
-    return json.at;
+  /** The JSON that events are to be read from. */
+  load(json: Buffer): void {
+    this.#json.load(json);
   }
 
-  /** Writes what was read as the log has it; answers where that ends. */
-  write(to: Buffer, at: number): number {
+  afterSpace(at: number): number {
+    return this.#json.afterSpace(at);
+  }
+
+  /** Reads the object that begins at `start`; answers where it ends, or DECLINED. */
+  read(start: number): number {
+    const json = this.#json;
+    const { view } = json;
+    json.seenBits = 0;
+    this.#present = 0;
+    let seen = 0;
+    let at = json.afterSpace(start);
+    if (view.getUint8(at) !== BRACE) return DECLINED;
+    do {
+      at = json.afterSpace(at + 1);
+      if (view.getUint8(at) !== QUOTE) return DECLINED;
+      const key = KEYS[placeOf(view.getInt32(at + 1, true))];
+      if (key === undefined || !isWordAt(view, at + 1, key.word)) return DECLINED;
+      const { field, word } = key;
+      if ((seen & (1 << field)) !== 0) return DECLINED;
+      seen |= 1 << field;
+      at = json.afterSpace(at + 1 + word.lengthBytes);
+      if (view.getUint8(at) !== COLON) return DECLINED;
+      at = this.#value(field, json.afterSpace(at + 1));
+      if (at === DECLINED) return DECLINED;
+      at = json.afterSpace(at);
+    } while (view.getUint8(at) === COMMA);
+    if (view.getUint8(at) !== END_BRACE || (this.#present & REQUIRED) !== REQUIRED) return DECLINED;
+    if (json.seenBits !== 0 && !isUtf8(json.bytes.subarray(start, at))) return DECLINED;
+    return at + 1;
+  }
+
+  /** Writes what was read as the log has it; answers where that ends. Up to SPILL_BYTES more are written over. */
+  write(to: DataView, at: number): number {
     let end = writeArrayHeader(to, at, EVENT_FIELDS);
     end = this.#writeText(to, end, FIELDS.service_name);
     end = writeNumber(to, end, this.#eventType);
@@ -125,139 +136,83 @@ export class JsonEvent {
     return this.#writeText(to, end, FIELDS.sha);
   }
 
-  /** The field whose key is read, its quote before it being taken. */
-  #field(): number {
+  #value(field: number, at: number): number {
     const json = this.#json;
-    switch (json.next) {
-      case 0x73 /* s */:
-        return this.#key(json.following === 0x65 ? KEYS.service : KEYS.sha);
-      case 0x76 /* v */:
-        return this.#key(KEYS.vendor);
-      case 0x65 /* e */:
-        return this.#key(json.following === 0x6e ? KEYS.entity : KEYS.eventType);
-      case 0x63 /* c */:
-        return this.#key(KEYS.confidence);
-      case 0x74 /* t */:
-        return this.#key(json.following === 0x69 ? KEYS.timestamp : KEYS.ttlSeconds);
-      case 0x6f /* o */:
-        return this.#key(KEYS.oldValue);
-      case 0x6e /* n */:
-        return this.#key(KEYS.newValue);
-      case 0x61 /* a */:
-        return this.#key(KEYS.actor);
-      case 0x72 /* r */:
-        return this.#key(KEYS.rawLine);
-      default:
-        return DECLINED;
-    }
-  }
-
-  #key({ bytes, field }: Key): number {
-    return this.#json.takeBytes(bytes) ? field : DECLINED;
-  }
-
-  #value(field: number): boolean {
-    const json = this.#json;
-    json.skipSpace();
+    let end: number;
     switch (field) {
       case FIELDS.event_type:
-        if (!json.take(QUOTE)) return false;
-        this.#eventType = this.#typeNumber();
-        if (this.#eventType === DECLINED) return false;
+        end = this.#typeAt(at);
         break;
       case FIELDS.confidence:
-        this.#confidence = json.fraction();
-        if (!(this.#confidence > 0 && this.#confidence <= 1)) return false;
+        end = json.takeFraction(at);
+        this.#confidence = json.value;
+        if (!(this.#confidence > 0 && this.#confidence <= 1)) return DECLINED;
         break;
       case FIELDS.ttl_seconds:
-        this.#ttlSeconds = json.natural();
-        if (!(this.#ttlSeconds > 0 && this.#ttlSeconds <= LIMITS.ttlSeconds)) return false;
+        end = json.takeNatural(at);
+        this.#ttlSeconds = json.value;
+        if (this.#ttlSeconds > LIMITS.ttlSeconds) return DECLINED;
         break;
       case FIELDS.timestamp:
-        if (json.takeNull()) return true;
-        this.#timestampMs = json.utcTime();
-        if (Number.isNaN(this.#timestampMs)) return false;
+        if (json.view.getUint8(at) !== QUOTE) return json.takeNull(at);
+        end = json.takeUtcTime(at);
+        this.#timestampMs = json.value;
         break;
       default:
-        return this.#text(field);
+        return this.#text(field, at);
     }
     this.#present |= 1 << field;
-    return true;
+    return end;
   }
 
-  #typeNumber(): number {
-    for (let type = 0; type < TYPE_BYTES.length; type += 1) {
-      if (this.#json.takeBytes(TYPE_BYTES[type] ?? NOTHING)) return type;
+  #typeAt(quoteAt: number): number {
+    const { view } = this.#json;
+    if (view.getUint8(quoteAt) !== QUOTE) return DECLINED;
+    for (let type = 0; type < TYPES.length; type += 1) {
+      const word = TYPES[type];
+      if (word === undefined || !isWordAt(view, quoteAt + 1, word)) continue;
+      this.#eventType = type;
+      return quoteAt + 1 + word.lengthBytes;
     }
     return DECLINED;
   }
 
-  #text(field: number): boolean {
+  #text(field: number, at: number): number {
     const json = this.#json;
-    const { bytes } = json;
     const bits = 1 << field;
     const isName = (bits & NAMES) !== 0;
-    if (bytes[json.at] !== QUOTE) return !isName && json.takeNull();
-    // The loop that most bytes go through: what it needs is in local variables.
-    const start = json.at + 1;
-    let end = start;
-    let seenBits = 0;
-    for (;;) {
-      // Past the end is 0: a byte that no text holds.
-      const byte = bytes[end] ?? 0;
-      if (byte === QUOTE) break;
-      if (byte < FIRST_PRINTABLE || byte === BACKSLASH) return this.#oddText(field);
-      seenBits |= byte;
-      end += 1;
-    }
-    json.seenBits |= seenBits;
-    json.at = end + 1;
-    return this.#keepText(field, start, end);
-  }
-
-  /** One with escapes, which is copied without them; or one that is no text. */
-  #oddText(field: number): boolean {
-    const json = this.#json;
-    if (!json.takeText()) return false;
-    if (json.isTextUnescaped) this.#unescaped |= 1 << field;
-    return this.#keepText(field, json.textStart, json.textEnd);
-  }
-
-  #keepText(field: number, start: number, end: number): boolean {
-    const bits = 1 << field;
-    const length = end - start;
-    if (length > (MAX_TEXT_BYTES[field] ?? 0) || (length === 0 && (bits & NAMES) !== 0)) return false;
-    this.#textStart[field] = start;
-    this.#textEnd[field] = end;
+    if (json.view.getUint8(at) !== QUOTE) return isName ? DECLINED : json.takeNull(at);
+    const end = json.takeText(at);
+    if (end === DECLINED) return DECLINED;
+    const length = json.textEnd - json.textStart;
+    if (length > (MAX_TEXT_BYTES[field] ?? 0) || (length === 0 && isName)) return DECLINED;
+    this.#textStart[field] = json.textStart;
+    this.#textEnd[field] = json.textEnd;
     this.#present |= bits;
-    return true;
+    return end;
   }
 
-  #writeText(to: Buffer, at: number, field: number): number {
+  #writeText(to: DataView, at: number, field: number): number {
     if ((this.#present & (1 << field)) === 0) return writeNull(to, at);
-    const from = (this.#unescaped & (1 << field)) === 0 ? this.#json.bytes : this.#json.unescaped;
-    return copyText(to, at, from, this.#textStart[field] ?? 0, this.#textEnd[field] ?? 0);
+    return copyText(to, at, this.#json.view, this.#textStart[field] ?? 0, this.#textEnd[field] ?? 0);
   }
 }
 
-/** Up to here a loop is quicker than a call out of JavaScript. */
-const SHORT_BYTES = 48;
-
 /** Writes bytes that are UTF-8 as a msgpack string of fewer than 65 536; answers where it ends. */
-function copyText(to: Buffer, at: number, from: Buffer, start: number, end: number): number {
+function copyText(to: DataView, at: number, from: DataView, start: number, end: number): number {
   const length = end - start;
   let out = at;
-  if (length < 32) to[out++] = 0xa0 | length;
+  if (length < 32) to.setUint8(out++, 0xa0 | length);
   else if (length < 256) {
-    to[out++] = 0xd9;
-    to[out++] = length;
+    to.setUint8(out++, 0xd9);
+    to.setUint8(out++, length);
   } else {
-    to[out++] = 0xda;
-    to[out++] = length >>> 8;
-    to[out++] = length & 0xff;
+    to.setUint8(out++, 0xda);
+    to.setUint16(out, length);
+    out += 2;
   }
-  if (length <= SHORT_BYTES)
-    for (let index = 0; index < length; index += 1) to[out + index] = from[start + index] ?? 0;
-  else from.copy(to, out, start, end);
+  // Four at a time, some of them behind the end.
+  for (let done = 0; done < length; done += 4)
+    to.setInt32(out + done, from.getInt32(start + done, true), true);
   return out + length;
 }

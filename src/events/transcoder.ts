@@ -3,17 +3,18 @@
  * enough for that is declined, and taken as a value when it has gone the long way. A property test holds the two
  * ways to the same bytes.
  *
- * An event of 400 bytes takes 0.9 µs; JSON.parse, the checks that it leaves out and the encoding took 2.2.
+ * An event of 400 bytes takes 0.45 µs; JSON.parse, the checks that it leaves out and the encoding took 2.2.
  */
 import type { EncodedEvents } from '../domain/encoded-events.ts';
 import type { ContextEvent } from '../domain/event.ts';
 import { maxEventBytes, writeEvent } from './encoding.ts';
-import { afterSpace } from './json-bytes.ts';
-import { DECLINED, JsonEvent } from './json-event.ts';
+import { DECLINED } from './json-bytes.ts';
+import { JsonEvent, SPILL_BYTES } from './json-event.ts';
 
 export class EventTranscoder {
   readonly #event = new JsonEvent();
   #bytes: Buffer = Buffer.allocUnsafeSlow(16 * 1024);
+  #view = new DataView(this.#bytes.buffer);
   #lengthBytes = 0;
   #count = 0;
 
@@ -29,23 +30,30 @@ export class EventTranscoder {
 
   /** Takes the event that is all of the JSON; false where it is declined. */
   takeWhole(json: Buffer): boolean {
-    const end = this.#event.read(json, 0);
-    if (end === DECLINED || afterSpace(json, end) !== json.length) return false;
-    this.#write(end);
+    const event = this.#event;
+    event.load(json);
+    const end = event.read(0);
+    if (end === DECLINED || event.afterSpace(end) !== json.length) return false;
+    this.#write(json.length);
     return true;
   }
 
-  /** Takes the event that begins at `start`, one of several; answers where it ends, or DECLINED. */
-  takeNext(json: Buffer, start: number): number {
-    const end = this.#event.read(json, start);
+  /** The JSON of which events are then to be taken, one after the other. */
+  load(json: Buffer): void {
+    this.#event.load(json);
+  }
+
+  /** Takes the event that begins at `start` of what was loaded; answers where it ends, or DECLINED. */
+  takeNext(start: number): number {
+    const end = this.#event.read(start);
     if (end !== DECLINED) this.#write(end - start);
     return end;
   }
 
   #write(jsonBytes: number): void {
     // What is written is shorter: keys and quotes take more than heads and numbers do.
-    this.#makeRoom(jsonBytes);
-    this.#lengthBytes = this.#event.write(this.#bytes, this.#lengthBytes);
+    this.#makeRoom(jsonBytes + SPILL_BYTES);
+    this.#lengthBytes = this.#event.write(this.#view, this.#lengthBytes);
     this.#count += 1;
   }
 
@@ -61,5 +69,6 @@ export class EventTranscoder {
     const grown = Buffer.allocUnsafeSlow(2 * needed);
     this.#bytes.copy(grown, 0, 0, this.#lengthBytes);
     this.#bytes = grown;
+    this.#view = new DataView(grown.buffer);
   }
 }

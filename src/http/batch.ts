@@ -11,8 +11,7 @@ import {
   type Rejection,
   tooLarge,
 } from '../domain/rejection.ts';
-import { afterSpace } from '../events/json-bytes.ts';
-import { DECLINED } from '../events/json-event.ts';
+import { afterSpace, DECLINED } from '../events/json-bytes.ts';
 import type { EventTranscoder } from '../events/transcoder.ts';
 import { readStrictJson } from '../lib/json.ts';
 import type { Api } from './api.ts';
@@ -152,8 +151,9 @@ function takeArray(
 /** Whether the body is an array of events that all are plain, which then are taken. */
 function takePlainArray(transcoder: EventTranscoder, body: Buffer, start: number): boolean {
   if (body[start] !== ARRAY) return false;
+  transcoder.load(body);
   for (let at = start + 1; transcoder.encoded.count <= LIMITS.batchEvents; at += 1) {
-    at = transcoder.takeNext(body, afterSpace(body, at));
+    at = transcoder.takeNext(afterSpace(body, at));
     if (at === DECLINED) return false;
     at = afterSpace(body, at);
     if (body[at] === END_ARRAY) return afterSpace(body, at + 1) === body.length;

@@ -1,6 +1,7 @@
 /** The short way from JSON to the log takes only what the long way takes, and makes the same bytes of it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { EncodedEvents } from '../../src/domain/encoded-events.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { agentId, tenantId } from '../../src/domain/ids.ts';
 import { LIMITS } from '../../src/domain/limits.ts';
@@ -22,20 +23,35 @@ const EXAMPLE = {
   confidence: 0.95,
   ttl_seconds: 3600,
   timestamp: '2026-08-22T10:10:02.125Z',
-  raw_line: 'level=info msg="Sync operation to 8a1cb4a0 succeeded"\tuser=ci',
+  raw_line: 'level=info msg=Sync operation to 8a1cb4a0 succeeded user=ci',
 };
+
+/** One for all: what it read before must not show in what it reads now. */
+const shared = new EventTranscoder();
 
 /** The event that the short way reads, or undefined where it declines or something follows. */
 function short(json: Buffer): unknown {
-  const transcoder = new EventTranscoder();
-  if (!transcoder.takeWhole(json)) {
-    expect(transcoder.encoded.count).toBe(0);
+  shared.clear();
+  if (!shared.takeWhole(json)) {
+    expect(shared.encoded.count).toBe(0);
     return undefined;
   }
-  const { encoded } = transcoder;
+  const { encoded } = shared;
   expect(encoded.count).toBe(1);
   expect(encoded.lengthBytes).toBeLessThanOrEqual(json.length);
-  const bytes = Buffer.alloc(json.length + 200);
+  return eventIn(encoded);
+}
+
+/** The same event behind something else, in front of something else. */
+function amidst(json: Buffer, before: string, after: string): unknown {
+  shared.clear();
+  shared.load(Buffer.concat([Buffer.from(before), json, Buffer.from(after)]));
+  if (shared.takeNext(Buffer.byteLength(before)) === -1) return undefined;
+  return eventIn(shared.encoded);
+}
+
+function eventIn(encoded: EncodedEvents): unknown {
+  const bytes = Buffer.alloc(encoded.lengthBytes + 200);
   encodeEvents(bytes, 0, tenantId('t'), agentId('a'), encoded);
   const cursor = new EventCursor(bytes, 0);
   expect(cursor.next()).toBe(true);
@@ -211,6 +227,27 @@ const object = fc
   });
 
 describe('the short way from JSON to the log', () => {
+  it('reads one of several as it reads one alone', () => {
+    let taken = 0;
+    fc.assert(
+      fc.property(
+        object,
+        fc.constantFrom('', '[', '[ ', '[{},'),
+        fc.constantFrom('', ']', ',{}]'),
+        (...given) => {
+          const [text, before, after] = given;
+          const json = Buffer.from(text);
+          const alone = short(json);
+          if (alone === undefined) return;
+          taken += 1;
+          expect(amidst(json, before, after)).toEqual(alone);
+        },
+      ),
+      { numRuns: 5000 },
+    );
+    expect(taken).toBeGreaterThan(250);
+  });
+
   it('takes only what the long way takes, and reads it alike', () => {
     let taken = 0;
     fc.assert(
@@ -222,8 +259,11 @@ describe('the short way from JSON to the log', () => {
     expect(taken).toBeGreaterThan(1000);
   });
 
-  it('reads an event with one byte changed as the long way does, or declines', () => {
-    const json = Buffer.from(JSON.stringify(EXAMPLE));
+  it.each([
+    ['', EXAMPLE],
+    [', escapes and all', { ...EXAMPLE, raw_line: 'a "b"\tc', actor: '"é' }],
+  ])('reads an event with one byte changed as the long way does, or declines%s', (_, event) => {
+    const json = Buffer.from(JSON.stringify(event));
     for (let at = 0; at < json.length; at += 1) {
       for (let byte = 0; byte < 256; byte += 1) {
         const changed = Buffer.from(json);
@@ -239,12 +279,25 @@ describe('the short way from JSON to the log', () => {
       expect(short(json.subarray(0, length))).toBeUndefined();
   });
 
+  it('does not read on into what it was given before', () => {
+    for (const cut of [
+      '{"service_name":"a',
+      '{"service_name":"a\\',
+      '{"',
+      '{"timestamp":"2026-01-01T00:00:00',
+    ]) {
+      short(Buffer.alloc(64 * 1024, 'x'));
+      expect(short(Buffer.from(cut))).toBeUndefined();
+    }
+  });
+
   it('takes an event as agents write them, escapes and all', () => {
     expect(agrees(Buffer.from(JSON.stringify(EXAMPLE)))).toBe(true);
     expect(agrees(Buffer.from(JSON.stringify(EXAMPLE, null, 2)))).toBe(true);
     expect(
       agrees(Buffer.from(JSON.stringify({ ...EXAMPLE, entity: 'Zahlungen-für-😀', timestamp: null }))),
     ).toBe(true);
+    expect(agrees(Buffer.from(JSON.stringify({ ...EXAMPLE, raw_line: 'msg="é"\tuser="ü' })))).toBe(true);
   });
 
   it('declines texts that are no UTF-8', () => {
