@@ -69,9 +69,6 @@ const COMMA = 0x2c;
 const BRACE = 0x7b;
 const END_BRACE = 0x7d;
 
-/** What `write` writes behind the end of an event, and what follows writes over. */
-export const SPILL_BYTES = 4;
-
 export class JsonEvent {
   readonly #json = new JsonBytes();
   readonly #textStart = new Int32Array(MAX_TEXT_BYTES.length);
@@ -119,7 +116,7 @@ export class JsonEvent {
     return at + 1;
   }
 
-  /** Writes what was read as the log has it; answers where that ends. Up to SPILL_BYTES more are written over. */
+  /** Writes what was read as the log has it; answers where that ends. Up to three bytes behind it are written over. */
   write(to: DataView, at: number): number {
     let end = writeArrayHeader(to, at, EVENT_FIELDS);
     end = this.#writeText(to, end, FIELDS.service_name);

@@ -9,7 +9,7 @@ import type { EncodedEvents } from '../domain/encoded-events.ts';
 import type { ContextEvent } from '../domain/event.ts';
 import { maxEventBytes, writeEvent } from './encoding.ts';
 import { DECLINED } from './json-bytes.ts';
-import { JsonEvent, SPILL_BYTES } from './json-event.ts';
+import { JsonEvent } from './json-event.ts';
 
 export class EventTranscoder {
   readonly #event = new JsonEvent();
@@ -51,8 +51,8 @@ export class EventTranscoder {
   }
 
   #write(jsonBytes: number): void {
-    // What is written is shorter: keys and quotes take more than heads and numbers do.
-    this.#makeRoom(jsonBytes + SPILL_BYTES);
+    // What is written is shorter: keys and quotes take more than heads, numbers and what is copied too much.
+    this.#makeRoom(jsonBytes);
     this.#lengthBytes = this.#event.write(this.#view, this.#lengthBytes);
     this.#count += 1;
   }
