@@ -84,7 +84,7 @@ export class Pipeline {
       onSync,
       commit: (entry: Entry) => this.#commit(entry),
       abandon: ({ record, settle }, error) => {
-        this.#waitingBytes -= record.bytes.length;
+        this.#waitingBytes -= record.end;
         this.#note(error.message);
         this.#tell(settle, LOG_UNAVAILABLE);
       },
@@ -119,8 +119,9 @@ export class Pipeline {
       if (error instanceof SyncFailed) this.#fail(error);
       throw error;
     }
-    this.#waitingBytes += record.bytes.length;
-    this.appendedBytes += record.bytes.length;
+    // A record of its own begins where its bytes do.
+    this.#waitingBytes += record.end;
+    this.appendedBytes += record.end;
     this.#queue.appended({ record, settle });
   }
 
@@ -161,7 +162,7 @@ export class Pipeline {
   }
 
   #commit({ record, settle }: Entry): void {
-    this.#waitingBytes -= record.bytes.length;
+    this.#waitingBytes -= record.end;
     if (this.#trouble !== undefined) this.#note(undefined);
     let outcome: Outcome;
     try {

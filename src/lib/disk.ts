@@ -30,8 +30,8 @@ export interface DiskFile {
   /** Bytes read, 0 at the end. */
   read(buffer: Uint8Array, offset: number, length: number, position: number): number;
   /** Bytes written, which may be fewer than asked: a filling disk first shows as a short write. */
-  write(buffer: Uint8Array, offset: number, length: number, position: number): number;
-  writeAsync(buffer: Uint8Array, offset: number, length: number, position: number): Promise<number>;
+  write(buffer: Buffer, offset: number, length: number, position: number): number;
+  writeAsync(buffer: Buffer, offset: number, length: number, position: number): Promise<number>;
   /**
    * Makes room for so many bytes and more from a position on: the file grows by zeros, and until it is cut, writing there
    * costs no system call. Answers where the room ends; the position where this file can have none. A file has one room.
@@ -133,13 +133,12 @@ class NodeFile implements DiskFile {
     return fs.readSync(this.#fd, buffer, offset, length, position);
   }
 
-  write(buffer: Uint8Array, offset: number, length: number, position: number): number {
-    const isWhole = offset === 0 && length === buffer.length;
-    if (isWhole && this.#window?.write(buffer, position) === true) return length;
+  write(buffer: Buffer, offset: number, length: number, position: number): number {
+    if (offset === 0 && this.#window?.write(buffer, length, position) === true) return length;
     return fs.writeSync(this.#fd, buffer, offset, length, position);
   }
 
-  writeAsync(buffer: Uint8Array, offset: number, length: number, position: number): Promise<number> {
+  writeAsync(buffer: Buffer, offset: number, length: number, position: number): Promise<number> {
     return new Promise((resolve, reject) => {
       fs.write(this.#fd, buffer, offset, length, position, (error, written) => {
         if (error === null) resolve(written);
@@ -191,17 +190,17 @@ function settled(start: (done: (error: Error | null) => void) => void): Promise<
   });
 }
 
-/** Writes all of a buffer at a position, or throws: a write that takes nothing more is a full disk. */
-export function writeFully(file: DiskFile, bytes: Uint8Array, position: number): void {
+/** Writes a buffer, or so much of it, at a position, or throws: a write that takes nothing more is a full disk. */
+export function writeFully(file: DiskFile, bytes: Buffer, position: number, length = bytes.length): void {
   let written = 0;
-  while (written < bytes.length) {
-    const taken = file.write(bytes, written, bytes.length - written, position + written);
+  while (written < length) {
+    const taken = file.write(bytes, written, length - written, position + written);
     if (taken === 0) throw new Error('the disk took no more bytes');
     written += taken;
   }
 }
 
-export async function writeFullyAsync(file: DiskFile, bytes: Uint8Array, position: number): Promise<void> {
+export async function writeFullyAsync(file: DiskFile, bytes: Buffer, position: number): Promise<void> {
   let written = 0;
   while (written < bytes.length) {
     const taken = await file.writeAsync(bytes, written, bytes.length - written, position + written);

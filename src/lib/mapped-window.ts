@@ -87,10 +87,10 @@ export class MappedWindow {
     return this.#to;
   }
 
-  /** Writes bytes at a position of the file; answers false where the window is not there. */
-  write(bytes: Uint8Array, position: number): boolean {
-    if (position < this.#from || position + bytes.length > this.#to) return false;
-    this.#memory.set(bytes, position - this.#from);
+  /** Writes the first bytes of some at a position of the file; answers false where the window is not there. */
+  write(bytes: Buffer, length: number, position: number): boolean {
+    if (position < this.#from || position + length > this.#to) return false;
+    bytes.copy(this.#memory, position - this.#from, 0, length);
     return true;
   }
 

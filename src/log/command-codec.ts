@@ -65,13 +65,18 @@ const hotIds: { tenantId: TenantId | undefined; agentId: AgentId | undefined; en
   end: 0,
 };
 
-/**
- * A command as a record whose frame is still to be filled in: the payload starts at `FRAME_BYTES`.
- * The bytes are good until the next call, which reuses them.
- */
-export function encodeCommand(command: Submission): Buffer {
-  if (command.type !== 'record-events' && command.type !== 'record-encoded-events')
-    return packr.pack(fieldsOf(command), packOptions);
+/** A record whose frame is still to be filled in: the payload starts at `FRAME_BYTES`. Good until the next is encoded. */
+export interface EncodedRecord {
+  /** The record and, behind it, whatever there is. */
+  readonly bytes: Buffer;
+  readonly lengthBytes: number;
+}
+
+export function encodeCommand(command: Submission): EncodedRecord {
+  if (command.type !== 'record-events' && command.type !== 'record-encoded-events') {
+    const bytes = packr.pack(fieldsOf(command), packOptions);
+    return { bytes, lengthBytes: bytes.length };
+  }
   const { tenantId, agentId, events, idempotency } = command;
   const atMost = FRAME_BYTES + maxEncodedBytes(command);
   if (atMost > hotBuffer.length) {
@@ -83,7 +88,8 @@ export function encodeCommand(command: Submission): Buffer {
     hotIds.agentId = agentId;
     hotIds.end = writeIds(hotBuffer, FRAME_BYTES, tenantId, agentId);
   }
-  return hotBuffer.subarray(0, encodeEventsAfter(hotBuffer, FRAME_BYTES, hotIds.end, events, idempotency));
+  const lengthBytes = encodeEventsAfter(hotBuffer, FRAME_BYTES, hotIds.end, events, idempotency);
+  return { bytes: hotBuffer, lengthBytes };
 }
 
 /** The events of a payload, if that is what it holds. */

@@ -55,9 +55,11 @@ export class GroupWriter implements LogWriter {
     if (this.#closed) throw new Error('the log is closed');
     const stamp = this.#tip.nextStamp(atMs);
     const { segment, records } = this.#openGroup(stamp);
-    const record = Buffer.from(sealedRecord(command, stamp, segment));
-    records.push(record);
-    return this.#tip.advance(segment, record, stamp);
+    const record = sealedRecord(command, stamp, segment);
+    // They are lent, and written later.
+    const bytes = Buffer.from(record.bytes.subarray(0, record.lengthBytes));
+    records.push(bytes);
+    return this.#tip.advance(segment, { ...record, bytes }, stamp);
   }
 
   /** One call at a time. @throws LogUnavailable where the disk took it not and everything since is forgotten */

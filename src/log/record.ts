@@ -22,19 +22,39 @@ export const FRAME_BYTES = 28;
 /** Above the largest batch (10 000 events of a few kilobytes) that the HTTP limits let through. */
 export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
 
-/** Fills in the frame before a payload that already stands at `FRAME_BYTES` in `record`. */
-export function sealFrame(record: Buffer, stamp: Stamp, syncedBytes: number, seed: number): void {
-  const { buffer, byteOffset: at, length } = record;
-  // Most records stand in the same memory. Through a view of it the numbers of a frame and an event take 0.15 µs less of an ingest.
-  if (lastView.buffer !== buffer) lastView = new DataView(buffer);
-  lastView.setUint32(at + 4, length - FRAME_BYTES, true);
-  lastView.setFloat64(at + 8, stamp.sequence, true);
-  lastView.setFloat64(at + 16, stamp.atMs, true);
-  lastView.setUint32(at + 24, syncedBytes, true);
-  lastView.setUint32(at, crc32(new Uint8Array(buffer, at + 4, length - 4), seed), true);
+/**
+ * Fills in the frame of the record that is the first `lengthBytes` of some bytes, its payload being at `FRAME_BYTES`.
+ *
+ * @returns its CRC
+ */
+export function sealFrame(
+  bytes: Buffer,
+  lengthBytes: number,
+  stamp: Stamp,
+  syncedBytes: number,
+  seed: number,
+): number {
+  if (bytes !== lastBytes) {
+    lastBytes = bytes;
+    lastMemory = bytes.buffer;
+    lastView = new DataView(lastMemory, bytes.byteOffset, bytes.length);
+  }
+  lastView.setUint32(4, lengthBytes - FRAME_BYTES, true);
+  lastView.setFloat64(8, stamp.sequence, true);
+  lastView.setFloat64(16, stamp.atMs, true);
+  lastView.setUint32(24, syncedBytes, true);
+  const crc = crc32(new Uint8Array(lastMemory, bytes.byteOffset + 4, lengthBytes - 4), seed);
+  lastView.setUint32(0, crc, true);
+  return crc;
 }
 
-let lastView: DataView = new DataView(new ArrayBuffer(0));
+/**
+ * Most records stand in the same memory. Through a view of it the numbers of a frame and an event take 0.15 µs less of
+ * an ingest, and to ask a buffer for its memory is a call out of JavaScript.
+ */
+let lastBytes: Buffer = Buffer.alloc(0);
+let lastMemory: ArrayBufferLike = lastBytes.buffer;
+let lastView: DataView = new DataView(lastMemory);
 
 export interface RecordFrame {
   readonly type: 'record';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Stamp } from '../domain/command.ts';
 import type { Submission } from '../domain/encoded-events.ts';
 import { type Disk, type DiskFile, readFully, writeFully } from '../lib/disk.ts';
-import { encodeCommand } from './command-codec.ts';
+import { type EncodedRecord, encodeCommand } from './command-codec.ts';
 import { LogDamaged, SyncFailed } from './errors.ts';
 import { MAX_SEGMENT_BYTES, positionAt } from './position.ts';
 import { FRAME_BYTES, MAX_PAYLOAD_BYTES, sealFrame } from './record.ts';
@@ -97,13 +97,13 @@ export class Tip {
   }
 
   /** Moves the end past a sealed record. */
-  advance(segment: ActiveSegment, record: Buffer, stamp: Stamp): LoggedRecord {
+  advance(segment: ActiveSegment, { bytes, lengthBytes, crc }: SealedRecord, stamp: Stamp): LoggedRecord {
     const offset = segment.lengthBytes;
-    segment.lengthBytes += record.length;
-    segment.lastCrc = record.readUInt32LE(0);
+    segment.lengthBytes += lengthBytes;
+    segment.lastCrc = crc;
     this.lastStamp = stamp;
     const position = positionAt(segment.header.ordinal, offset);
-    return { stamp, position, bytes: record, start: FRAME_BYTES, end: record.length };
+    return { stamp, position, bytes, start: FRAME_BYTES, end: lengthBytes };
   }
 }
 
@@ -117,14 +117,18 @@ function rewrite(file: DiskFile, from: number, to: number): void {
   writeFully(file, bytes.subarray(0, length), from);
 }
 
-/** A command as the bytes of a record of a segment, good until the next call. @throws RangeError if it is too large */
-export function sealedRecord(command: Submission, stamp: Stamp, segment: ActiveSegment): Buffer {
-  const record = encodeCommand(command);
-  if (record.length - FRAME_BYTES > MAX_PAYLOAD_BYTES) {
-    throw new RangeError(`a command of ${record.length} bytes is larger than a record may be`);
+export interface SealedRecord extends EncodedRecord {
+  readonly crc: number;
+}
+
+/** A command as a record of a segment, good until the next call. @throws RangeError if it is too large */
+export function sealedRecord(command: Submission, stamp: Stamp, segment: ActiveSegment): SealedRecord {
+  const { bytes, lengthBytes } = encodeCommand(command);
+  if (lengthBytes - FRAME_BYTES > MAX_PAYLOAD_BYTES) {
+    throw new RangeError(`a command of ${lengthBytes} bytes is larger than a record may be`);
   }
-  sealFrame(record, stamp, segment.syncedBytes, segment.seed);
-  return record;
+  const crc = sealFrame(bytes, lengthBytes, stamp, segment.syncedBytes, segment.seed);
+  return { bytes, lengthBytes, crc };
 }
 
 /** Syncs a segment, waiting for it. @throws SyncFailed */

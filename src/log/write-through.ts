@@ -13,7 +13,7 @@ import { type DiskFile, writeFully } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
 import type { LoggedRecord } from './replay.ts';
 import { type ActiveSegment, createSegmentFile, newSegment, retire, syncSegment } from './segment-file.ts';
-import { type LogWriter, sealedRecord, syncNow, type Tip } from './tip.ts';
+import { type LogWriter, type SealedRecord, sealedRecord, syncNow, type Tip } from './tip.ts';
 
 export class WriteThroughWriter implements LogWriter {
   readonly #tip: Tip;
@@ -89,14 +89,14 @@ export class WriteThroughWriter implements LogWriter {
     return next;
   }
 
-  #write(segment: ActiveSegment, record: Buffer): void {
+  #write(segment: ActiveSegment, { bytes, lengthBytes }: SealedRecord): void {
     const { file } = segment;
     if (file === undefined) throw new Error('a segment without a file');
     try {
       if (this.#cutPending) this.#cutBack(segment);
-      const end = segment.lengthBytes + record.length;
+      const end = segment.lengthBytes + lengthBytes;
       if (end > this.#askAt && this.#roomBytes > 0) this.#makeRoom(file, segment.lengthBytes, end);
-      writeFully(file, record, segment.lengthBytes);
+      writeFully(file, bytes, segment.lengthBytes, lengthBytes);
     } catch (error) {
       this.#cutPending = true;
       this.#cutBackIfPossible(segment);

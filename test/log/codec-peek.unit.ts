@@ -5,6 +5,7 @@ import { agentId, tenantId } from '../../src/domain/ids.ts';
 import { decodeCommand, encodeCommand, isOfTenant, isOfType } from '../../src/log/command-codec.ts';
 import { FRAME_BYTES } from '../../src/log/record.ts';
 import { anEvent } from '../support/engine.ts';
+import { bytesOf } from './records.ts';
 
 const TENANT = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const OTHER = '0f8fad5b-d9cb-469f-a165-70867728950f';
@@ -23,7 +24,7 @@ const heartbeat = (tenant: string): Command => ({
 
 /** A record among other bytes, as a walk finds it. */
 function record(command: Command): { readonly bytes: Buffer; readonly start: number; readonly end: number } {
-  const encoded = Buffer.from(encodeCommand(command));
+  const encoded = bytesOf(encodeCommand(command));
   const bytes = Buffer.concat([Buffer.from('before'), encoded, Buffer.from(TENANT)]);
   const start = 'before'.length + FRAME_BYTES;
   return { bytes, start, end: 'before'.length + encoded.length };

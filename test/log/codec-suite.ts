@@ -3,12 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Command, Stamp } from '../../src/domain/command.ts';
+import type { EncodedRecord } from '../../src/log/command-codec.ts';
 import { FRAME_BYTES, readFrame, sealFrame } from '../../src/log/record.ts';
 import { anyCommand, COMMANDS, largestBatch } from './commands.ts';
+import { bytesOf } from './records.ts';
 
 /** `src/log/command-codec.ts`, loaded by whoever chooses the decoder. */
 export interface Codec {
-  encodeCommand(command: Command): Buffer;
+  encodeCommand(command: Command): EncodedRecord;
   decodeCommand(bytes: Buffer, start: number, end: number): Command;
 }
 
@@ -27,8 +29,8 @@ export function describeCodec(
   prepare: (command: Command) => Command = (command) => command,
 ): void {
   const recordOf = (command: Command, stamp: Stamp, syncedBytes: number, seed: number): Buffer => {
-    const record = Buffer.from(encodeCommand(command));
-    sealFrame(record, stamp, syncedBytes, seed);
+    const record = bytesOf(encodeCommand(command));
+    sealFrame(record, record.length, stamp, syncedBytes, seed);
     return record;
   };
 

@@ -5,14 +5,15 @@ import * as codec from '../../src/log/command-codec.ts';
 import { FRAME_BYTES, MAX_PAYLOAD_BYTES, readFrame, sealFrame } from '../../src/log/record.ts';
 import { describeCodec } from './codec-suite.ts';
 import { anyCommand } from './commands.ts';
+import { bytesOf } from './records.ts';
 
 describeCodec(codec);
 
 const SEED = 0x5eed;
 
 function recordOf(command: Parameters<typeof codec.encodeCommand>[0]): Buffer {
-  const record = Buffer.from(codec.encodeCommand(command));
-  sealFrame(record, { sequence: 17, atMs: 1_760_000_000_000 }, 64, SEED);
+  const record = bytesOf(codec.encodeCommand(command));
+  sealFrame(record, record.length, { sequence: 17, atMs: 1_760_000_000_000 }, 64, SEED);
   return record;
 }
 

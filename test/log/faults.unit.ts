@@ -7,7 +7,7 @@ import { HEADER_BYTES, segmentFileName } from '../../src/log/segment.ts';
 import type { Judge } from './faulty-disk.ts';
 import { aCommand, appendOne, appendTo, LogDirectory } from './log-directory.ts';
 
-const RECORD_BYTES = encodeCommand(aCommand(1)).length;
+const RECORD_BYTES = encodeCommand(aCommand(1)).lengthBytes;
 const THREE_RECORDS = HEADER_BYTES + 3 * RECORD_BYTES;
 const FIRST = segmentFileName(1);
 
@@ -138,7 +138,7 @@ describe('a disk without space for a record', () => {
     logged.push(appendOne(log, aCommand(4)));
     directory.close(log);
     expect(directory.get(FIRST)).toHaveLength(
-      HEADER_BYTES + 2 * RECORD_BYTES + encodeCommand(aCommand(3, 200)).length,
+      HEADER_BYTES + 2 * RECORD_BYTES + encodeCommand(aCommand(3, 200)).lengthBytes,
     );
     await directory.expectLog(logged);
   });

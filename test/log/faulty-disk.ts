@@ -164,7 +164,7 @@ class FaultyFile implements DiskFile {
     return got;
   }
 
-  write(buffer: Uint8Array, offset: number, length: number, position: number): number {
+  write(buffer: Buffer, offset: number, length: number, position: number): number {
     const call: DiskCall = { name: 'write', path: this.path };
     const fault = this.#disk.judge(call);
     if (fault === undefined) {
@@ -180,7 +180,7 @@ class FaultyFile implements DiskFile {
     return taken;
   }
 
-  writeAsync(buffer: Uint8Array, offset: number, length: number, position: number): Promise<number> {
+  writeAsync(buffer: Buffer, offset: number, length: number, position: number): Promise<number> {
     return this.#disk.later(() => this.write(buffer, offset, length, position));
   }
 

@@ -26,8 +26,9 @@ import {
   placeOf,
   START_MS,
 } from './log-directory.ts';
+import { bytesOf } from './records.ts';
 
-const RECORD_BYTES = encodeCommand(aCommand(1)).length;
+const RECORD_BYTES = encodeCommand(aCommand(1)).lengthBytes;
 const THREE_RECORDS = HEADER_BYTES + 3 * RECORD_BYTES;
 const FIRST = segmentFileName(1);
 const SECOND = segmentFileName(2);
@@ -606,12 +607,18 @@ describe('a record out of its place', () => {
   ])('is refused in the last segment: %s', async (_, sequence, atMs) => {
     const logged = await directory.write(1, 3);
     const bytes = directory.get(FIRST);
-    const record = Buffer.from(encodeCommand(aCommand(4)));
-    sealFrame(record, { sequence, atMs }, HEADER_BYTES, seedOf(bytes));
+    const record = bytesOf(encodeCommand(aCommand(4)));
+    sealFrame(record, record.length, { sequence, atMs }, HEADER_BYTES, seedOf(bytes));
     directory.put(FIRST, Buffer.concat([bytes, record]));
     await directory.expectRefused(1, bytes.length, new RegExp(`record ${sequence} follows record 3`));
     // The same record in its place is good.
-    sealFrame(record, { sequence: 4, atMs: last(logged).stamp.atMs }, HEADER_BYTES, seedOf(bytes));
+    sealFrame(
+      record,
+      record.length,
+      { sequence: 4, atMs: last(logged).stamp.atMs },
+      HEADER_BYTES,
+      seedOf(bytes),
+    );
     directory.put(FIRST, Buffer.concat([bytes, record]));
     const { log, commands } = await directory.open();
     expect(commands.map(({ stamp }) => stamp.sequence)).toEqual([1, 2, 3, 4]);

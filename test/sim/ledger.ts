@@ -20,7 +20,8 @@ export interface Entry {
 }
 
 export function newEntry(command: Command, failuresBefore: number): Entry {
-  const payload = Buffer.from(encodeCommand(command).subarray(FRAME_BYTES));
+  const { bytes, lengthBytes } = encodeCommand(command);
+  const payload = Buffer.from(bytes.subarray(FRAME_BYTES, lengthBytes));
   return { command, payload, atMs: undefined, failuresBefore, acknowledgedAtMs: 0 };
 }
 
