@@ -127,7 +127,9 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
   for (let index = 0; cursor.next(); index += 1) {
     tenant.eventCount += 1;
     const { type } = cursor;
-    const service = tenant.servicesByName.get(cursor.serviceName) ?? firstSeen(state, tenant, cursor);
+    const { bytes, serviceNameStart, serviceNameEnd } = cursor;
+    const service =
+      state.serviceNamed(tenant, bytes, serviceNameStart, serviceNameEnd) ?? firstSeen(state, tenant, cursor);
     const timestampMs = cursor.timestampMs ?? atMs;
     service.actor.send({ type: 'event-recorded', agentId, timestampMs, receivedAtMs: atMs });
     state.live.insert(service.window, {
@@ -150,7 +152,7 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
       position,
       index,
       // Not the text that was read just now: a history that kept that would keep a copy for every agent.
-      service: service.actor.context.name,
+      service: service.name,
       vendor: cursor.vendor,
       type,
     });

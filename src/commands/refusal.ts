@@ -12,7 +12,7 @@ import {
   type Rejection,
   unavailable,
 } from '../domain/rejection.ts';
-import { serviceNamesIn } from '../events/cursor.ts';
+import { eachServiceName } from '../events/cursor.ts';
 import type { State } from './state.ts';
 
 const INBOX_FULL = unavailable('too many deliveries wait to be worked out; try again');
@@ -55,18 +55,22 @@ export function eventsOverCap(
   const tenant = state.tenants.get(command.tenantId);
   // While there is room for all being new, none needs to be looked at.
   if (tenant === undefined || tenant.services.size + command.events.count <= maxServices) return NONE;
+  const { bytes } = command.events;
   const room = maxServices - tenant.services.size;
   const added = new Set<string>();
-  const over = new Set<number>();
-  let index = 0;
-  for (const name of serviceNamesIn(command)) {
-    if (!tenant.servicesByName.has(name) && !added.has(name)) {
-      if (added.size < room) added.add(name);
-      else over.add(index);
+  let over: Set<number> | undefined;
+  eachServiceName(command.events, (index, start, end) => {
+    if (state.serviceNamed(tenant, bytes, start, end) !== undefined) return;
+    const name = bytes.toString('utf8', start, end);
+    if (added.has(name)) return;
+    if (added.size < room) {
+      added.add(name);
+      return;
     }
-    index += 1;
-  }
-  return over;
+    over ??= new Set();
+    over.add(index);
+  });
+  return over ?? NONE;
 }
 
 export function refusal(state: State, command: Submission): Rejection | undefined {

@@ -20,6 +20,7 @@ import { AlertBook } from './alert-book.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
+import { ServiceCache } from './service-cache.ts';
 
 export interface Agent {
   readonly tenant: Tenant;
@@ -28,12 +29,16 @@ export interface Agent {
 }
 
 export interface Service {
+  readonly tenant: Tenant;
+  readonly name: string;
   readonly actor: ServiceActor;
   readonly window: Window;
 }
 
 export interface Tenant {
   readonly id: TenantId;
+  /** Tenants are numbered in the order in which this process came to know them. */
+  readonly number: number;
   readonly name: string;
   readonly createdAtMs: number;
   /** Revoked ones too. */
@@ -89,6 +94,7 @@ export class State {
   revocations = 0;
   /** Agents, by their tenant's id and their own as a record of events has them. */
   readonly #agentsByIds = new IdIndex<Agent>();
+  readonly #serviceCache = new ServiceCache<Service>();
   /** Active integrations, by their webhook token. */
   readonly integrationsByToken = new Map<string, IntegrationActor>();
   readonly idempotencyKeys = new IdempotencyKeys();
@@ -118,6 +124,7 @@ export class State {
   addTenant(id: TenantId, name: string, createdAtMs: number): Tenant {
     const tenant: Tenant = {
       id,
+      number: this.tenants.size,
       name,
       createdAtMs,
       keys: new Map(),
@@ -161,8 +168,13 @@ export class State {
     return this.#agentsByIds.get(view, idsStart, idsEnd);
   }
 
+  /** The service whose name stands in `bytes` from `start` to `end`, or undefined. */
+  serviceNamed(tenant: Tenant, bytes: Buffer, start: number, end: number): Service | undefined {
+    return this.#serviceCache.get(tenant, bytes, start, end);
+  }
+
   addService(tenant: Tenant, name: string, actor: ServiceActor): Service {
-    const service = { actor, window: this.live.newWindow() };
+    const service = { tenant, name, actor, window: this.live.newWindow() };
     const { id } = actor.context;
     tenant.services.set(id, service);
     tenant.servicesByName.set(name, service);

@@ -5,6 +5,8 @@ import type { AgentId, TenantId } from './ids.ts';
 export interface EncodedEvents {
   readonly count: number;
   readonly bytes: Buffer;
+  /** Of the same. */
+  readonly view: DataView;
   /** Used of `bytes`, from its start. */
   readonly lengthBytes: number;
 }

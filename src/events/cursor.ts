@@ -1,10 +1,10 @@
 /** How events are read: the form stands at the top of encoding.ts. */
 import type { Idempotency } from '../domain/command.ts';
-import type { RecordEncodedEvents } from '../domain/encoded-events.ts';
+import type { EncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { AgentId, TenantId } from '../domain/ids.ts';
 import { TextCache } from '../lib/text-cache.ts';
-import { EVENT_FIELDS, encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from './encoding.ts';
+import { EVENT_FIELDS, RECORD_EVENTS_CODE } from './encoding.ts';
 
 export interface Details {
   readonly vendor: string;
@@ -98,6 +98,15 @@ export class EventCursor {
     return this.#textAt(this.#serviceAt, names);
   }
 
+  /** The same as bytes, in `bytes`. */
+  get serviceNameStart(): number {
+    return startOfText(this.view, this.#serviceAt) - this.#base;
+  }
+
+  get serviceNameEnd(): number {
+    return endOfText(this.view, this.#serviceAt) - this.#base;
+  }
+
   get vendor(): string {
     return this.#textAt(this.#detailsAt, names);
   }
@@ -137,13 +146,7 @@ export class EventCursor {
   skip(): void {
     if (this.#left === 0) throw new Error('there is no event to be passed over');
     this.#left -= 1;
-    for (let field = this.#arrayLength(); field > 0; field -= 1) {
-      const head = this.view.getUint8(this.#at);
-      if (head < 0x80) this.#at += 1;
-      else if (head === 0xce) this.#at += 5;
-      else if (head === 0xcb) this.#at += 9;
-      else this.#skipText();
-    }
+    this.#at = endOfEvent(this.view, this.#at);
   }
 
   /** The event it is at, as a value. */
@@ -257,10 +260,29 @@ export function idempotencyIn(bytes: Buffer, start: number): Idempotency | undef
   return cursor.idempotency();
 }
 
-/** Of events that are to be logged. Encodes them once more: to be asked seldom. */
-export function* serviceNamesIn({ tenantId, agentId, events }: RecordEncodedEvents): Iterable<string> {
-  const bytes = Buffer.allocUnsafe(maxEncodedBytes({ tenantId, agentId, events }));
-  encodeEvents(bytes, 0, tenantId, agentId, events);
-  const cursor = new EventCursor(bytes, 0);
-  while (cursor.next()) yield cursor.serviceName;
+function endOfEvent(view: DataView, at: number): number {
+  const head = view.getUint8(at);
+  const isShort = (head & 0xf0) === 0x90;
+  let end = isShort ? at + 1 : at + 3;
+  for (let field = isShort ? head & 0x0f : view.getUint16(at + 1); field > 0; field -= 1) {
+    const kind = view.getUint8(end);
+    if (kind < 0x80) end += 1;
+    else if (kind === 0xce) end += 5;
+    else if (kind === 0xcb) end += 9;
+    else end = endOfText(view, end);
+  }
+  return end;
+}
+
+/** Shows where in their bytes the service name of each event stands, of events that are to be logged. */
+export function eachServiceName(
+  { count, view }: EncodedEvents,
+  visit: (index: number, start: number, end: number) => void,
+): void {
+  let eventAt = 0;
+  for (let index = 0; index < count; index += 1) {
+    const nameAt = eventAt + 1;
+    visit(index, startOfText(view, nameAt), endOfText(view, nameAt));
+    if (index + 1 < count) eventAt = endOfEvent(view, eventAt);
+  }
 }

@@ -20,7 +20,7 @@ export class EventTranscoder {
 
   /** What was taken since `clear`, and lent until then. */
   get encoded(): EncodedEvents {
-    return { count: this.#count, bytes: this.#bytes, lengthBytes: this.#lengthBytes };
+    return { count: this.#count, bytes: this.#bytes, view: this.#view, lengthBytes: this.#lengthBytes };
   }
 
   clear(): void {

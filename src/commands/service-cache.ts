@@ -1,0 +1,58 @@
+/**
+ * Services by their names as bytes, as far as they are remembered: an ingest looks its service up without a string
+ * being made of the name, and found in a Map. At 100 000 services that was 0.4 µs, nearly all of it memory that is in
+ * no cache.
+ *
+ * Direct-mapped: a name has one place, whoever came last has it, and the Map knows all. So nobody can choose names that
+ * make others slow, as they could where names that hash alike stand one behind the other. ASCII alone is found here,
+ * where a byte is a code unit.
+ */
+/** Five a name where a tenant has 100 000. */
+const PLACES = 524_288;
+const QUICK_BYTES = 8;
+
+interface Named {
+  readonly tenant: object;
+  readonly name: string;
+}
+
+interface Owner<Service> {
+  /** No other has it. */
+  readonly number: number;
+  readonly servicesByName: ReadonlyMap<string, Service>;
+}
+
+export class ServiceCache<Service extends Named> {
+  readonly #services: (Service | undefined)[];
+  readonly #mask: number;
+
+  /** @param places a power of two */
+  constructor(places = PLACES) {
+    this.#services = new Array<Service | undefined>(places).fill(undefined);
+    this.#mask = places - 1;
+  }
+
+  /** The tenant's service of the name that stands from `start` to `end`, or undefined. */
+  get(tenant: Owner<Service>, bytes: Buffer, start: number, end: number): Service | undefined {
+    const place = hashOf(tenant.number, bytes, start, end) & this.#mask;
+    const known = this.#services[place];
+    if (known?.tenant === tenant && isSame(known.name, bytes, start, end)) return known;
+    const service = tenant.servicesByName.get(bytes.toString('utf8', start, end));
+    if (service !== undefined) this.#services[place] = service;
+    return service;
+  }
+}
+
+/** Names differ at their ends. */
+function hashOf(tenantNumber: number, bytes: Buffer, start: number, end: number): number {
+  let hash = Math.imul(tenantNumber, 0x9e3779b1) + end - start;
+  for (let at = Math.max(start, end - QUICK_BYTES); at < end; at += 1)
+    hash = Math.imul(hash, 31) + (bytes[at] ?? 0);
+  return hash ^ (hash >>> 12);
+}
+
+function isSame(name: string, bytes: Buffer, start: number, end: number): boolean {
+  if (name.length !== end - start) return false;
+  for (let at = 0; at < name.length; at += 1) if (name.charCodeAt(at) !== bytes[start + at]) return false;
+  return true;
+}
