@@ -151,9 +151,8 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
       receivedAtMs: atMs,
       position,
       index,
-      // Not the text that was read just now: a history that kept that would keep a copy for every agent.
-      service: service.name,
-      vendor: cursor.vendor,
+      service: service.nameNumber,
+      vendor: state.names.numberOf(cursor.vendor),
       type,
     });
   }

@@ -185,8 +185,8 @@ export class StateRestorer {
         receivedAtMs: entry.number(),
         position: entry.number(),
         index: entry.number(),
-        service: entry.text(),
-        vendor: entry.text(),
+        service: this.#state.names.numberOf(entry.text()),
+        vendor: this.#state.names.numberOf(entry.text()),
         type: EVENT_TYPES.indexOf(entry.member<EventType>(EVENT_TYPES)),
       });
     }

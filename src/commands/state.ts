@@ -16,6 +16,7 @@ import type { Chunk } from '../windows/arena.ts';
 import { AgentHistory } from '../windows/history.ts';
 import { HistoryBlocks } from '../windows/history-blocks.ts';
 import { LiveEvents, type Window } from '../windows/live-events.ts';
+import { Names } from '../windows/names.ts';
 import { AlertBook } from './alert-book.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import { Inbox } from './inbox.ts';
@@ -31,6 +32,8 @@ export interface Agent {
 export interface Service {
   readonly tenant: Tenant;
   readonly name: string;
+  /** The number of the name in `names`. */
+  readonly nameNumber: number;
   readonly actor: ServiceActor;
   readonly window: Window;
 }
@@ -103,6 +106,8 @@ export class State {
   readonly live: LiveEvents<TimerHandle>;
   readonly #expiries = new TimerWheel<Chunk>(0);
   readonly #historyBlocks = new HistoryBlocks();
+  /** Of services and vendors, as histories have them. */
+  readonly names = new Names();
   readonly #histories: AgentHistory[] = [];
   /** The history that is trimmed next: of an agent that sends no more, nobody else would. */
   #nextHistory = 0;
@@ -152,7 +157,8 @@ export class State {
   }
 
   addAgent(tenant: Tenant, id: AgentId, actor: AgentActor): Agent {
-    const agent = { tenant, actor, history: new AgentHistory(this.#limits.retentionMs, this.#historyBlocks) };
+    const history = new AgentHistory(this.#limits.retentionMs, this.#historyBlocks, this.names);
+    const agent = { tenant, actor, history };
     this.#agentsByIds.add(idBytes(tenant.id, id), agent);
     this.#histories.push(agent.history);
     // Under the very string that the key's requests come with: one that only equals it, and is a slice of a record's text
@@ -174,7 +180,10 @@ export class State {
   }
 
   addService(tenant: Tenant, name: string, actor: ServiceActor): Service {
-    const service = { tenant, name, actor, window: this.live.newWindow() };
+    const nameNumber = this.names.numberOf(name);
+    // For good, as the service is.
+    this.names.hold(nameNumber);
+    const service = { tenant, name, nameNumber, actor, window: this.live.newWindow() };
     const { id } = actor.context;
     tenant.services.set(id, service);
     tenant.servicesByName.set(name, service);

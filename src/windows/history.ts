@@ -7,7 +7,8 @@
  */
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { BlockEntry, HistoryBlocks } from './history-blocks.ts';
-import { NameIndex } from './name-index.ts';
+import type { Names } from './names.ts';
+import { NumberCounts } from './number-counts.ts';
 
 export interface HistoryFilter {
   readonly service: string | null;
@@ -41,10 +42,17 @@ export interface HistoryPage {
   readonly entries: readonly HistoryEntry[];
 }
 
+/** Service and vendor as numbers of the `Names` that the history was made with. */
 export interface NewHistoryEntry extends HistoryEntry {
+  readonly service: number;
+  readonly vendor: number;
+  /** Its place among the event types. */
+  readonly type: number;
+}
+
+export interface NamedHistoryEntry extends HistoryEntry {
   readonly service: string;
   readonly vendor: string;
-  /** Its place among the event types. */
   readonly type: number;
 }
 
@@ -56,37 +64,33 @@ const MAX_GONE = 1024;
 export class AgentHistory {
   readonly #retentionMs: number;
   readonly #memory: HistoryBlocks;
-  readonly #services = new NameIndex();
-  readonly #vendors = new NameIndex();
+  readonly #names: Names;
+  /** Of names: twice the number of a service, and one more than that of a vendor. */
+  readonly #uses = new NumberCounts();
   /** The oldest first; those before #firstBlock are gone. */
   #blocks: number[] = [];
   #firstBlock = 0;
+  /** The one that grows; undefined where there is none. */
+  #lastBlock: number | undefined;
   /** Entries ever appended, and how many of them were let go of. */
   #appended = 0;
   #trimmed = 0;
 
-  constructor(retentionMs: number, memory: HistoryBlocks) {
+  constructor(retentionMs: number, memory: HistoryBlocks, names: Names) {
     this.#retentionMs = retentionMs;
     this.#memory = memory;
+    this.#names = names;
   }
 
-  append(event: NewHistoryEntry): void {
-    const { receivedAtMs, eventNumber, position, index } = event;
-    const entry: BlockEntry = {
-      receivedAtMs,
-      eventNumber,
-      position,
-      index,
-      service: this.#services.add(event.service),
-      vendor: this.#vendors.add(event.vendor),
-      type: event.type,
-    };
-    const last = this.#blocks.at(-1);
-    if (last === undefined || !this.#memory.append(last, entry)) {
-      this.trim(receivedAtMs, TRIM_PER_BLOCK);
+  append(entry: NewHistoryEntry): void {
+    if (this.#uses.add(2 * entry.service)) this.#names.hold(entry.service);
+    if (this.#uses.add(2 * entry.vendor + 1)) this.#names.hold(entry.vendor);
+    if (this.#lastBlock === undefined || !this.#memory.append(this.#lastBlock, entry)) {
+      this.trim(entry.receivedAtMs, TRIM_PER_BLOCK);
       const block = this.#memory.open(entry, this.#appended);
       this.#memory.append(block, entry);
       this.#blocks.push(block);
+      this.#lastBlock = block;
     }
     this.#appended += 1;
   }
@@ -99,8 +103,10 @@ export class AgentHistory {
       const at = this.#trimmed - this.#memory.ordinal(block);
       if (this.#memory.receivedAtMs(block, at) > before) return true;
       if (left <= 0) return false;
-      this.#services.remove(this.#memory.service(block, at));
-      this.#vendors.remove(this.#memory.vendor(block, at));
+      const service = this.#memory.service(block, at);
+      const vendor = this.#memory.vendor(block, at);
+      if (this.#uses.remove(2 * service)) this.#names.letGo(service);
+      if (this.#uses.remove(2 * vendor + 1)) this.#names.letGo(vendor);
       this.#trimmed += 1;
       if (at + 1 === this.#memory.count(block)) this.#dropFirstBlock(block);
     }
@@ -108,7 +114,7 @@ export class AgentHistory {
   }
 
   /** Entries within retention, oldest first. */
-  *entries(nowMs: number): Iterable<NewHistoryEntry> {
+  *entries(nowMs: number): Iterable<NamedHistoryEntry> {
     this.trim(nowMs, Number.POSITIVE_INFINITY);
     for (const block of this.#blocks.slice(this.#firstBlock)) {
       const count = this.#memory.count(block);
@@ -116,8 +122,8 @@ export class AgentHistory {
         const entry = this.#memory.entry(block, at);
         yield {
           ...entryOf(entry),
-          service: this.#services.nameOf(entry.service),
-          vendor: this.#vendors.nameOf(entry.vendor),
+          service: this.#names.textOf(entry.service),
+          vendor: this.#names.textOf(entry.vendor),
           type: entry.type,
         };
       }
@@ -169,8 +175,8 @@ export class AgentHistory {
   /** The matching events from `offset` on, newest first, `limit` of them at most. */
   page(filter: HistoryFilter, offset: number, limit: number, nowMs: number): HistoryPage {
     this.trim(nowMs, Number.POSITIVE_INFINITY);
-    const service = filter.service === null ? undefined : (this.#services.indexOf(filter.service) ?? -1);
-    const vendor = filter.vendor === null ? undefined : (this.#vendors.indexOf(filter.vendor) ?? -1);
+    const service = filter.service === null ? undefined : (this.#names.find(filter.service) ?? -1);
+    const vendor = filter.vendor === null ? undefined : (this.#names.find(filter.vendor) ?? -1);
     const type = filter.eventType === null ? undefined : EVENT_TYPES.indexOf(filter.eventType);
     if (service === undefined && vendor === undefined && type === undefined) return this.#all(offset, limit);
 
@@ -195,9 +201,9 @@ export class AgentHistory {
   newestUntil(request: NewestRequest): HistoryEntry[] {
     const { service, untilMs, beforeNumber = Number.POSITIVE_INFINITY, wanted, limit } = request;
     const memory = this.#memory;
-    const number = this.#services.indexOf(service);
+    const number = this.#names.find(service);
     const entries: HistoryEntry[] = [];
-    if (number === undefined) return entries;
+    if (number === undefined || !this.#uses.has(2 * number)) return entries;
     for (let n = this.#blocks.length - 1; n >= this.#firstBlock && entries.length < limit; n -= 1) {
       const block = this.#blocks[n] ?? 0;
       // All of it came later.
@@ -215,13 +221,19 @@ export class AgentHistory {
   /** The names of services in the history, sorted by code unit. */
   services(nowMs: number): string[] {
     this.trim(nowMs, Number.POSITIVE_INFINITY);
-    return this.#services.names();
+    return this.#namesUsed(0);
   }
 
   /** The names of vendors in the history, sorted by code unit. */
   vendors(nowMs: number): string[] {
     this.trim(nowMs, Number.POSITIVE_INFINITY);
-    return this.#vendors.names();
+    return this.#namesUsed(1);
+  }
+
+  /** @param kind 0 for services, 1 for vendors */
+  #namesUsed(kind: 0 | 1): string[] {
+    const used = this.#uses.numbers().filter((number) => number % 2 === kind);
+    return used.map((number) => this.#names.textOf((number - kind) / 2)).sort();
   }
 
   /** A page of everything: blocks that it does not reach are passed over. */
@@ -251,6 +263,7 @@ export class AgentHistory {
   #dropFirstBlock(block: number): void {
     this.#memory.free(block);
     this.#firstBlock += 1;
+    if (this.#firstBlock === this.#blocks.length) this.#lastBlock = undefined;
     if (this.#firstBlock < this.#blocks.length && this.#firstBlock < MAX_GONE) return;
     this.#blocks = this.#blocks.slice(this.#firstBlock);
     this.#firstBlock = 0;

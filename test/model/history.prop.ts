@@ -1,18 +1,37 @@
-/** An agent's history equals a list that is filtered on every look. */
+/** An agent's history equals a list that is filtered on every look, whatever others of the same names hold. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts';
-import { AgentHistory, type HistoryFilter, type NewHistoryEntry } from '../../src/windows/history.ts';
+import { AgentHistory, type HistoryFilter, type NamedHistoryEntry } from '../../src/windows/history.ts';
 import { HistoryBlocks } from '../../src/windows/history-blocks.ts';
+import { Names } from '../../src/windows/names.ts';
 import { HOSTILE_TEXTS } from './hostile-text.ts';
 
 const START_MS = 1_760_000_000_000;
 const RETENTION_MS = 3_600_000;
 
-class ListOfEntries {
-  readonly #entries: NewHistoryEntry[] = [];
+/** A history, and the list that it equals. */
+class Pair {
+  readonly history: AgentHistory;
+  readonly list = new ListOfEntries();
+  readonly #names: Names;
 
-  append(entry: NewHistoryEntry): void {
+  constructor(names: Names, blocks = new HistoryBlocks()) {
+    this.history = new AgentHistory(RETENTION_MS, blocks, names);
+    this.#names = names;
+  }
+
+  append(entry: NamedHistoryEntry): void {
+    const [service, vendor] = [this.#names.numberOf(entry.service), this.#names.numberOf(entry.vendor)];
+    this.history.append({ ...entry, service, vendor });
+    this.list.append(entry);
+  }
+}
+
+class ListOfEntries {
+  readonly #entries: NamedHistoryEntry[] = [];
+
+  append(entry: NamedHistoryEntry): void {
     this.#entries.push(entry);
   }
 
@@ -38,7 +57,7 @@ class ListOfEntries {
     return [...new Set(this.#retained(nowMs).map(({ vendor }) => vendor))].sort();
   }
 
-  entries(nowMs: number): NewHistoryEntry[] {
+  entries(nowMs: number): NamedHistoryEntry[] {
     return this.#retained(nowMs);
   }
 
@@ -56,7 +75,7 @@ class ListOfEntries {
     return entry && entry.eventNumber - entry.index;
   }
 
-  #retained(nowMs: number): NewHistoryEntry[] {
+  #retained(nowMs: number): NamedHistoryEntry[] {
     return this.#entries.filter(({ receivedAtMs }) => nowMs < receivedAtMs + RETENTION_MS);
   }
 }
@@ -66,10 +85,13 @@ const service = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', ...HOSTILE_TE
 const vendor = fc.constantFrom('a', 'argocd', '__proto__');
 const eventType = fc.constantFrom(...EVENT_TYPES);
 
-type Step =
+/** Of which of two histories. */
+type Step = { readonly whose: 0 | 1 } & Deed;
+
+type Deed =
   | {
       readonly type: 'append';
-      readonly entry: Pick<NewHistoryEntry, 'service' | 'vendor' | 'type'>;
+      readonly entry: Pick<NamedHistoryEntry, 'service' | 'vendor' | 'type'>;
       /** As many of them, each so much further in the log than the one before. */
       readonly times: number;
       readonly apart: number;
@@ -84,7 +106,7 @@ type Step =
       readonly spanMs: number;
     };
 
-const step: fc.Arbitrary<Step> = fc.oneof(
+const deed: fc.Arbitrary<Deed> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
@@ -122,25 +144,30 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
+const step: fc.Arbitrary<Step> = fc
+  .tuple(fc.constantFrom(0 as const, 1 as const), deed)
+  .map(([whose, deed]) => ({ whose, ...deed }));
+
 describe('a history equals a list', () => {
   it('whatever is appended and asked, and whenever it is trimmed', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150, size: 'max' }), (script) => {
-        const history = new AgentHistory(RETENTION_MS, new HistoryBlocks());
-        const list = new ListOfEntries();
+        const names = new Names();
+        const blocks = new HistoryBlocks();
+        const pairs = [new Pair(names, blocks), new Pair(names, blocks)] as const;
         let nowMs = START_MS;
         let eventNumber = 0;
         let position = 2 ** 51;
         const positions: number[] = [];
         for (const each of script) {
+          const { history, list } = pairs[each.whose];
           if (each.type === 'append') {
             for (let time = 0; time < each.times; time += 1) {
               eventNumber += each.apart;
               position += each.apart;
               positions.push(position);
               const place = { eventNumber, receivedAtMs: nowMs, position, index: 65_535 - time };
-              history.append({ ...each.entry, ...place });
-              list.append({ ...each.entry, ...place });
+              pairs[each.whose].append({ ...each.entry, ...place });
             }
           }
           if (each.type === 'trim') history.trim(nowMs, each.limit);
@@ -179,18 +206,16 @@ describe('a history equals a list', () => {
         fc.array(fc.constantFrom(0, 1, 1000, RETENTION_MS / 2, RETENTION_MS), { minLength: 1 }),
         fc.constantFrom(1, 1000, RETENTION_MS, 2 * RETENTION_MS),
         (waits, spanMs) => {
-          const history = new AgentHistory(RETENTION_MS, new HistoryBlocks());
-          const list = new ListOfEntries();
+          const pair = new Pair(new Names());
           let nowMs = START_MS;
           for (const [n, waitMs] of waits.entries()) {
             const entry = {
               ...{ service: 'a', vendor: 'b', type: 0 },
               ...{ eventNumber: n + 1, receivedAtMs: nowMs, position: n, index: 0 },
             };
-            history.append(entry);
-            list.append(entry);
+            pair.append(entry);
             nowMs += waitMs;
-            expect(history.countWithin(spanMs, nowMs)).toBe(list.countWithin(spanMs, nowMs));
+            expect(pair.history.countWithin(spanMs, nowMs)).toBe(pair.list.countWithin(spanMs, nowMs));
           }
         },
       ),

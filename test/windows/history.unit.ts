@@ -1,15 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AgentHistory } from '../../src/windows/history.ts';
 import { HistoryBlocks } from '../../src/windows/history-blocks.ts';
+import { Names } from '../../src/windows/names.ts';
 
 const START_MS = 1_760_000_000_000;
 const RETENTION_MS = 3_600_000;
 
+const names = new Names();
 let history: AgentHistory;
 let recorded = 0;
 
 beforeEach(() => {
-  history = new AgentHistory(RETENTION_MS, new HistoryBlocks());
+  history = new AgentHistory(RETENTION_MS, new HistoryBlocks(), names);
   recorded = 0;
 });
 
@@ -17,8 +19,8 @@ beforeEach(() => {
 function record(position: number, count: number, receivedAtMs = START_MS): void {
   for (let index = 0; index < count; index += 1) {
     recorded += 1;
-    const names = { service: 'checkout-api', vendor: 'argocd', type: 0 };
-    history.append({ ...names, eventNumber: recorded, receivedAtMs, position, index });
+    const what = { service: names.numberOf('checkout-api'), vendor: names.numberOf('argocd'), type: 0 };
+    history.append({ ...what, eventNumber: recorded, receivedAtMs, position, index });
   }
 }
 

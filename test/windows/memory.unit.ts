@@ -4,6 +4,7 @@ import type { Chunk } from '../../src/windows/arena.ts';
 import { AgentHistory } from '../../src/windows/history.ts';
 import { HistoryBlocks } from '../../src/windows/history-blocks.ts';
 import { LiveEvents, type Window } from '../../src/windows/live-events.ts';
+import { Names } from '../../src/windows/names.ts';
 
 const START_MS = 1_760_000_000_000;
 const MIB = 2 ** 20;
@@ -115,11 +116,19 @@ describe('a chunk that all events have left while it was still open', () => {
 describe('a history', () => {
   it('takes as much as what is within retention', () => {
     const retentionMs = 1000;
-    const history = new AgentHistory(retentionMs, new HistoryBlocks());
-    const names = { service: 'checkout-api', vendor: 'argocd', type: 0, index: 0 };
+    const names = new Names();
+    const history = new AgentHistory(retentionMs, new HistoryBlocks(), names);
+    const numbers = { service: names.numberOf('checkout-api'), vendor: names.numberOf('argocd') };
     const grown = grownBy(() => {
       for (let n = 1; n <= 400_000; n += 1) {
-        history.append({ ...names, eventNumber: n, receivedAtMs: START_MS + n, position: n });
+        history.append({
+          ...numbers,
+          type: 0,
+          index: 0,
+          eventNumber: n,
+          receivedAtMs: START_MS + n,
+          position: n,
+        });
       }
     });
     expect(history.countWithin(retentionMs, START_MS + 400_000)).toBe(1000);
