@@ -98,8 +98,8 @@ export class Pipeline {
     const refused = refusal(state, command);
     if (refused !== undefined) return settle(refused);
     if (command.type === 'record-encoded-events' && command.idempotency !== undefined) {
-      const { agentId, idempotency } = command;
-      const verdict = state.idempotencyKeys.verdict(agentId, idempotency, this.#options.time.now());
+      const { key, idempotency } = command;
+      const verdict = state.idempotencyKeys.verdict(key.agentId, idempotency, this.#options.time.now());
       if (verdict !== undefined) return settle(verdict.type === 'replayed' ? REPLAY : verdict);
     }
     const tooMany = overCap(state, command, caps);

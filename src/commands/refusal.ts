@@ -52,7 +52,7 @@ export function eventsOverCap(
   command: RecordEncodedEvents,
   { maxServices }: TenantCaps,
 ): ReadonlySet<number> {
-  const tenant = state.tenants.get(command.tenantId);
+  const tenant = state.tenants.get(command.key.tenantId);
   // While there is room for all being new, none needs to be looked at.
   if (tenant === undefined || tenant.services.size + command.events.count <= maxServices) return NONE;
   const { bytes } = command.events;
@@ -79,11 +79,13 @@ export function refusal(state: State, command: Submission): Rejection | undefine
     if (!state.tenantsByName.has(command.name) && !state.tenants.has(command.tenantId)) return undefined;
     return badInput(`a tenant named ${JSON.stringify(command.name)} exists already`);
   }
+  if (command.type === 'record-encoded-events') {
+    return command.key.isRegistered ? undefined : AGENT_NOT_REGISTERED;
+  }
   const tenant = state.tenants.get(command.tenantId);
   if (tenant === undefined) return NOT_FOUND;
   switch (command.type) {
     case 'record-events':
-    case 'record-encoded-events':
     case 'heartbeat':
       return tenant.agents.has(command.agentId) ? undefined : AGENT_NOT_REGISTERED;
     case 'revoke-key':

@@ -158,6 +158,7 @@ export class StateRestorer {
       hash: fields.text(),
       createdAtMs: fields.number(),
       revokedAtMs: fields.numberOrNull(),
+      isRegistered: false,
     });
   }
 

@@ -163,8 +163,9 @@ export class State {
     this.#histories.push(agent.history);
     // Under the very string that the key's requests come with: one that only equals it, and is a slice of a record's text
     // besides, took a microsecond to find among 50 000.
-    const keyed = tenant.keys.get(actor.context.keyId)?.agentId;
-    tenant.agents.set(keyed === id ? keyed : id, agent);
+    const key = tenant.keys.get(actor.context.keyId);
+    tenant.agents.set(key?.agentId === id ? key.agentId : id, agent);
+    if (key !== undefined) key.isRegistered = true;
     this.changes.changed(tenant.id, 'agents', id);
     return agent;
   }

@@ -1,5 +1,5 @@
 import type { Command, Idempotency } from './command.ts';
-import type { AgentId, TenantId } from './ids.ts';
+import type { ApiKey } from './key.ts';
 
 /** Events as the log writes them, made from a request without ever being objects. The bytes are lent. */
 export interface EncodedEvents {
@@ -14,8 +14,8 @@ export interface EncodedEvents {
 /** What becomes a `RecordEvents` in the log. */
 export interface RecordEncodedEvents {
   readonly type: 'record-encoded-events';
-  readonly tenantId: TenantId;
-  readonly agentId: AgentId;
+  /** Of the agent that sent them. To be asked whether it has registered is one look less than to be looked up is. */
+  readonly key: ApiKey;
   readonly events: EncodedEvents;
   readonly idempotency?: Idempotency;
 }

@@ -19,4 +19,6 @@ export interface ApiKey {
   readonly hash: string;
   readonly createdAtMs: number;
   readonly revokedAtMs: number | null;
+  /** Its agent has registered; nothing takes that back. */
+  isRegistered: boolean;
 }

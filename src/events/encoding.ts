@@ -11,8 +11,8 @@
  * Any msgpack reader understands it: strings are fixstr, str8, str16 or str32, integers below 2^32 are
  * positive fixint or uint32, all other numbers float64.
  */
-import type { Idempotency, RecordEvents } from '../domain/command.ts';
-import type { EncodedEvents, RecordEncodedEvents } from '../domain/encoded-events.ts';
+import type { Idempotency } from '../domain/command.ts';
+import type { EncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES } from '../domain/event.ts';
 import type { AgentId, TenantId } from '../domain/ids.ts';
 
@@ -38,12 +38,12 @@ export function maxEventBytes(event: ContextEvent): number {
 }
 
 /** Upper bound of the bytes that a command takes. */
-export function maxEncodedBytes({
-  tenantId,
-  agentId,
-  events,
-  idempotency,
-}: Omit<RecordEvents, 'type'> | Omit<RecordEncodedEvents, 'type'>): number {
+export function maxEncodedBytes(
+  tenantId: TenantId,
+  agentId: AgentId,
+  events: readonly ContextEvent[] | EncodedEvents,
+  idempotency?: Idempotency,
+): number {
   let total = 3 * (tenantId.length + agentId.length) + 8 * OVERHEAD;
   if (idempotency !== undefined) {
     total += 3 * (idempotency.key.length + idempotency.payloadHash.length) + 2 * OVERHEAD;

@@ -59,10 +59,9 @@ export function recordBatch(api: Api, call: BytesCall): void {
   let rejected = take(NONE);
   if ('type' in rejected) return exchange.reject(rejected);
 
-  const { tenantId, agentId } = key;
   // What has a key is taken whole or not at all: sent again, it must be judged as it was, whatever room there is then.
   if (transcoder.encoded.count > 0 && head.idempotencyKey === undefined) {
-    const command = { type: 'record-encoded-events', tenantId, agentId, events: transcoder.encoded } as const;
+    const command = { type: 'record-encoded-events', key, events: transcoder.encoded } as const;
     const over = pipeline.overCap(command);
     if (over.events.size > 0) {
       const refused = refusedBy(rejected, over.events, over.detail);
@@ -75,7 +74,7 @@ export function recordBatch(api: Api, call: BytesCall): void {
   api.rateLimiter.charge(exchange, key, accepted);
   const answer = () => json(200, JSON.stringify({ accepted, rejected }));
   if (accepted > 0) carryOutEvents(api, call, 'batch', answer);
-  else if (api.queries.hasAgent(tenantId, agentId)) exchange.answer(answer());
+  else if (key.isRegistered) exchange.answer(answer());
   else exchange.reject(AGENT_NOT_REGISTERED);
 }
 

@@ -26,9 +26,7 @@ export function carryOutEvents(
   kind: 'event' | 'batch',
   answer: () => Response,
 ): void {
-  const { tenantId, agentId } = key;
-  const events = api.transcoder.encoded;
-  const command = { type: 'record-encoded-events', tenantId, agentId, events } as const;
+  const command = { type: 'record-encoded-events', key, events: api.transcoder.encoded } as const;
   if (head.idempotencyKey === undefined) return carryOut(api, exchange, command, answer);
   const idempotency = readIdempotency(head.idempotencyKey, kind, body);
   if ('type' in idempotency) return exchange.reject(idempotency);

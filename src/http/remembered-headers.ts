@@ -18,8 +18,8 @@ const MIXED_CHARACTERS = 5;
 export class RememberedHeaders {
   /** Of each place what the header's last characters come to: never 0, but where it is free. */
   #mixes = new Int32Array(FIRST_PLACES);
-  #headers: string[] = [];
-  #keys: ApiKey[] = [];
+  /** Of each place the header and, behind it, whose key it is: side by side, since of many they are in no cache. */
+  #entries: (string | ApiKey)[] = [];
   #size = 0;
 
   get size(): number {
@@ -28,7 +28,9 @@ export class RememberedHeaders {
 
   get(header: string): ApiKey | undefined {
     const place = this.#placeOf(header, mixOf(header));
-    return this.#mixes[place] === 0 ? undefined : this.#keys[place];
+    if (this.#mixes[place] === 0) return undefined;
+    const key = this.#entries[2 * place + 1];
+    return typeof key === 'object' ? key : undefined;
   }
 
   /** Where there are too many, all others are forgotten: to read one again takes half a microsecond. */
@@ -40,8 +42,7 @@ export class RememberedHeaders {
 
   forget(): void {
     this.#mixes = new Int32Array(FIRST_PLACES);
-    this.#headers = [];
-    this.#keys = [];
+    this.#entries = [];
     this.#size = 0;
   }
 
@@ -51,7 +52,7 @@ export class RememberedHeaders {
     let place = mix & mask;
     for (; ; place = (place + 1) & mask) {
       const known = mixes[place];
-      if (known === 0 || (known === mix && this.#headers[place] === header)) return place;
+      if (known === 0 || (known === mix && this.#entries[2 * place] === header)) return place;
     }
   }
 
@@ -60,19 +61,18 @@ export class RememberedHeaders {
     const place = this.#placeOf(header, mix);
     if (this.#mixes[place] === 0) this.#size += 1;
     this.#mixes[place] = mix;
-    this.#headers[place] = header;
-    this.#keys[place] = key;
+    this.#entries[2 * place] = header;
+    this.#entries[2 * place + 1] = key;
   }
 
   #grow(): void {
-    const [mixes, headers, keys] = [this.#mixes, this.#headers, this.#keys];
-    this.#mixes = new Int32Array(2 * mixes.length);
-    this.#headers = new Array(this.#mixes.length).fill('');
-    this.#keys = new Array(this.#mixes.length);
+    const before = this.#entries;
+    this.#mixes = new Int32Array(2 * this.#mixes.length);
+    this.#entries = new Array(2 * this.#mixes.length).fill('');
     this.#size = 0;
-    for (const [place, mix] of mixes.entries()) {
-      const key = keys[place];
-      if (mix !== 0 && key !== undefined) this.#put(headers[place] ?? '', key);
+    for (let at = 0; at < before.length; at += 2) {
+      const [header, key] = [before[at], before[at + 1]];
+      if (typeof header === 'string' && typeof key === 'object') this.#put(header, key);
     }
   }
 }

@@ -77,8 +77,9 @@ export function encodeCommand(command: Submission): EncodedRecord {
     const bytes = packr.pack(fieldsOf(command), packOptions);
     return { bytes, lengthBytes: bytes.length };
   }
-  const { tenantId, agentId, events, idempotency } = command;
-  const atMost = FRAME_BYTES + maxEncodedBytes(command);
+  const { tenantId, agentId } = command.type === 'record-events' ? command : command.key;
+  const { events, idempotency } = command;
+  const atMost = FRAME_BYTES + maxEncodedBytes(tenantId, agentId, events, idempotency);
   if (atMost > hotBuffer.length) {
     hotBuffer = Buffer.allocUnsafeSlow(2 * atMost);
     hotIds.tenantId = undefined;

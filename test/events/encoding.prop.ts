@@ -21,8 +21,7 @@ function encoded(
   idempotency?: Idempotency,
 ): Buffer {
   const ids = { tenantId: tenantId(tenant), agentId: agentId(agent) };
-  const keyed = idempotency === undefined ? {} : { idempotency };
-  const atMost = maxEncodedBytes({ ...ids, events, ...keyed });
+  const atMost = maxEncodedBytes(ids.tenantId, ids.agentId, events, idempotency);
   const bytes = Buffer.alloc(START + atMost, 0xff);
   const end = encodeEvents(bytes, START, ids.tenantId, ids.agentId, events, idempotency);
   expect(end - START).toBeLessThanOrEqual(atMost);

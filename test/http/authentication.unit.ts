@@ -37,6 +37,7 @@ function newKey(): string {
     hash: sha256Hex(text),
     createdAtMs: 0,
     revokedAtMs: null,
+    isRegistered: true,
   });
   return text;
 }

@@ -32,7 +32,10 @@ const idempotency = (key: string, payloadHash = 'p'): Idempotency => ({ key, pay
 function send({ engine, tenantId, agentId }: Sender, entity: string, keyed?: Idempotency) {
   const transcoder = new EventTranscoder();
   transcoder.take(anEvent({ entity, ttlSeconds: 7 * 24 * 3600 }));
-  const command = { type: 'record-encoded-events', tenantId, agentId, events: transcoder.encoded } as const;
+  const keys = [...(engine.state.tenants.get(tenantId)?.keys.values() ?? [])];
+  const key = keys.find((each) => each.agentId === agentId);
+  if (key === undefined) throw new Error('an agent without a key');
+  const command = { type: 'record-encoded-events', key, events: transcoder.encoded } as const;
   return new Promise<unknown>((resolve) => {
     engine.pipeline.submit(keyed === undefined ? command : { ...command, idempotency: keyed }, resolve);
   });

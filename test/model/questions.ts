@@ -129,5 +129,6 @@ function keyOf(tenantId: TenantId, id: string) {
     hash: '',
     createdAtMs: 0,
     revokedAtMs: null,
+    isRegistered: true,
   } as const;
 }
