@@ -65,7 +65,11 @@ export class AgentHistory {
   readonly #retentionMs: number;
   readonly #memory: HistoryBlocks;
   readonly #names: Names;
-  /** Of names: twice the number of a service, and one more than that of a vendor. */
+  /**
+   * How many entries have a name, those of the last block left out: twice the number of a service, and one more than
+   * that of a vendor. Counted where a block is full and not with each entry, for of 50 000 agents the counts are in no
+   * cache: 0.4 µs of an ingest.
+   */
   readonly #uses = new NumberCounts();
   /** The oldest first; those before #firstBlock are gone. */
   #blocks: number[] = [];
@@ -83,9 +87,10 @@ export class AgentHistory {
   }
 
   append(entry: NewHistoryEntry): void {
-    if (this.#uses.add(2 * entry.service)) this.#names.hold(entry.service);
-    if (this.#uses.add(2 * entry.vendor + 1)) this.#names.hold(entry.vendor);
+    this.#names.hold(entry.service);
+    this.#names.hold(entry.vendor);
     if (this.#lastBlock === undefined || !this.#memory.append(this.#lastBlock, entry)) {
+      this.#close();
       this.trim(entry.receivedAtMs, TRIM_PER_BLOCK);
       const block = this.#memory.open(entry, this.#appended);
       this.#memory.append(block, entry);
@@ -105,8 +110,12 @@ export class AgentHistory {
       if (left <= 0) return false;
       const service = this.#memory.service(block, at);
       const vendor = this.#memory.vendor(block, at);
-      if (this.#uses.remove(2 * service)) this.#names.letGo(service);
-      if (this.#uses.remove(2 * vendor + 1)) this.#names.letGo(vendor);
+      if (block !== this.#lastBlock) {
+        this.#uses.remove(2 * service);
+        this.#uses.remove(2 * vendor + 1);
+      }
+      this.#names.letGo(service);
+      this.#names.letGo(vendor);
       this.#trimmed += 1;
       if (at + 1 === this.#memory.count(block)) this.#dropFirstBlock(block);
     }
@@ -133,16 +142,10 @@ export class AgentHistory {
   /** How many events were received in the `spanMs` before `nowMs`; at most retention back. O(log n). */
   countWithin(spanMs: number, nowMs: number): number {
     const after = nowMs - Math.min(spanMs, this.#retentionMs);
-    // The last block that begins at or before that time: in it, or at the next, lies the first entry that counts.
-    let low = this.#firstBlock;
-    let high = this.#blocks.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#memory.receivedAtMs(this.#blocks[middle] ?? 0, 0) > after) high = middle;
-      else low = middle + 1;
-    }
-    if (low === this.#firstBlock) return this.#appended - this.#trimmed;
-    const block = this.#blocks[low - 1] ?? 0;
+    // In the block before the first that begins after that time, or where that begins, lies the first entry that counts.
+    const next = this.#firstWhere((block) => this.#memory.receivedAtMs(block, 0) > after);
+    if (next === this.#firstBlock) return this.#appended - this.#trimmed;
+    const block = this.#blocks[next - 1] ?? 0;
     let at = this.#memory.count(block);
     while (at > 0 && this.#memory.receivedAtMs(block, at - 1) > after) at -= 1;
     return this.#appended - Math.max(this.#trimmed, this.#memory.ordinal(block) + at);
@@ -150,16 +153,9 @@ export class AgentHistory {
 
   /** The number of the first event of a record, by the record's position; undefined past retention. O(log n). */
   firstNumberAt(position: number, nowMs: number): number | undefined {
-    // The last block that begins at or before it.
-    let low = this.#firstBlock;
-    let high = this.#blocks.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#memory.entry(this.#blocks[middle] ?? 0, 0).position > position) high = middle;
-      else low = middle + 1;
-    }
+    const next = this.#firstWhere((block) => this.#memory.entry(block, 0).position > position);
     // A batch may go on over several blocks: its first event is in the earliest of them.
-    for (let n = low - 1; n >= this.#firstBlock; n -= 1) {
+    for (let n = next - 1; n >= this.#firstBlock; n -= 1) {
       const block = this.#blocks[n] ?? 0;
       for (let at = this.#memory.count(block) - 1; at >= this.#firstIn(block); at -= 1) {
         const entry = this.#memory.entry(block, at);
@@ -203,8 +199,11 @@ export class AgentHistory {
     const memory = this.#memory;
     const number = this.#names.find(service);
     const entries: HistoryEntry[] = [];
-    if (number === undefined || !this.#uses.has(2 * number)) return entries;
-    for (let n = this.#blocks.length - 1; n >= this.#firstBlock && entries.length < limit; n -= 1) {
+    if (number === undefined) return entries;
+    // Of services that it has nothing of, which is most, a look at the last block tells.
+    const newest = this.#blocks.length - 1;
+    const oldest = this.#uses.has(2 * number) ? this.#firstBlock : Math.max(this.#firstBlock, newest);
+    for (let n = newest; n >= oldest && entries.length < limit; n -= 1) {
       const block = this.#blocks[n] ?? 0;
       // All of it came later.
       if (memory.receivedAtMs(block, 0) > untilMs || memory.eventNumber(block, 0) >= beforeNumber) continue;
@@ -233,7 +232,24 @@ export class AgentHistory {
   /** @param kind 0 for services, 1 for vendors */
   #namesUsed(kind: 0 | 1): string[] {
     const used = this.#uses.numbers().filter((number) => number % 2 === kind);
-    return used.map((number) => this.#names.textOf((number - kind) / 2)).sort();
+    const numbers = new Set(used.map((number) => (number - kind) / 2));
+    const last = this.#lastBlock;
+    if (last !== undefined) {
+      for (let at = this.#firstIn(last); at < this.#memory.count(last); at += 1)
+        numbers.add(kind === 0 ? this.#memory.service(last, at) : this.#memory.vendor(last, at));
+    }
+    return Array.from(numbers, (number) => this.#names.textOf(number)).sort();
+  }
+
+  /** Nothing more comes into the last block. */
+  #close(): void {
+    const block = this.#lastBlock;
+    if (block === undefined) return;
+    for (let at = this.#firstIn(block); at < this.#memory.count(block); at += 1) {
+      this.#uses.add(2 * this.#memory.service(block, at));
+      this.#uses.add(2 * this.#memory.vendor(block, at) + 1);
+    }
+    this.#lastBlock = undefined;
   }
 
   /** A page of everything: blocks that it does not reach are passed over. */
@@ -242,17 +258,24 @@ export class AgentHistory {
     const newest = this.#appended - 1 - offset;
     for (let n = this.#blocks.length - 1; n >= this.#firstBlock && entries.length < limit; n -= 1) {
       const block = this.#blocks[n] ?? 0;
-      const ordinal = this.#memory.ordinal(block);
+      const last = Math.min(this.#memory.count(block) - 1, newest - this.#memory.ordinal(block));
       const first = this.#firstIn(block);
-      for (
-        let at = Math.min(this.#memory.count(block) - 1, newest - ordinal);
-        at >= first && entries.length < limit;
-        at -= 1
-      ) {
+      for (let at = last; at >= first && entries.length < limit; at -= 1)
         entries.push(entryOf(this.#memory.entry(block, at)));
-      }
     }
     return { total: this.#appended - this.#trimmed, entries };
+  }
+
+  /** The place of the first block of which something holds that holds of all after it, by halving. */
+  #firstWhere(holds: (block: number) => boolean): number {
+    let low = this.#firstBlock;
+    let high = this.#blocks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (holds(this.#blocks[middle] ?? 0)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 
   /** The first of a block's entries that has not been let go of. */

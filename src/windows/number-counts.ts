@@ -1,6 +1,6 @@
 /**
  * How often each of some numbers is used. Made for many of its kind that hold a few each: all of one lies in one piece
- * of memory, and to count an event is one cache miss, where names in a list or a Map, with counts in an array, were six.
+ * of memory.
  *
  * Open addressing with linear probing, at most three quarters full; what is taken out leaves no mark, for what stands
  * behind it moves up (Knuth, The Art of Computer Programming 6.4, algorithm R).
@@ -15,28 +15,23 @@ export class NumberCounts {
   #shift = Math.clz32(FIRST_PLACES) + 1;
   #size = 0;
 
-  /** Counts one more use of a number from 0 to 2^31 - 2; answers whether it is the first. */
-  add(number: number): boolean {
+  /** Counts one more use of a number from 0 to 2^31 - 2. */
+  add(number: number): void {
     const at = 2 * this.#placeOf(number);
     const places = this.#places;
-    if (places[at] === 0) {
-      this.#insert(number, 1);
-      return true;
-    }
-    places[at + 1] = (places[at + 1] ?? 0) + 1;
-    return false;
+    if (places[at] === 0) this.#insert(number, 1);
+    else places[at + 1] = (places[at + 1] ?? 0) + 1;
   }
 
-  /** Counts one use less of a number in use; answers whether it was the last. */
-  remove(number: number): boolean {
+  /** Counts one use less of a number in use. */
+  remove(number: number): void {
     const place = this.#placeOf(number);
     const places = this.#places;
     const count = (places[2 * place + 1] ?? 0) - 1;
     places[2 * place + 1] = count;
-    if (count > 0) return false;
+    if (count > 0) return;
     this.#size -= 1;
     this.#close(place);
-    return true;
   }
 
   has(number: number): boolean {

@@ -54,6 +54,26 @@ describe('the first event of a record', () => {
 });
 
 describe('what a history tells', () => {
+  it('stays right where all of it was let go of again and again before its first block was full', () => {
+    let nowMs = START_MS;
+    for (let round = 1; round <= 30; round += 1) {
+      record(round, 2, nowMs);
+      nowMs += RETENTION_MS;
+      history.trim(nowMs, Number.POSITIVE_INFINITY);
+    }
+    for (let n = 0; n < 100; n += 1) {
+      const what = {
+        service: names.numberOf(`service-${n % 30}`),
+        vendor: names.numberOf('argocd'),
+        type: 0,
+      };
+      history.append({ ...what, eventNumber: 100 + n, receivedAtMs: nowMs, position: 100 + n, index: 0 });
+    }
+    expect(history.services(nowMs)).toHaveLength(30);
+    expect(history.services(nowMs + RETENTION_MS)).toEqual([]);
+    expect(names.find('alone')).toBeUndefined();
+  });
+
   it('is what is within retention, also where nothing has let go of the rest before', () => {
     record(1000, 2);
     record(2000, 1, START_MS + 1);
