@@ -211,8 +211,9 @@ function createTenant(state: State, { tenantId, name }: CreateTenant, { atMs }: 
 function createKeys(state: State, tenant: Tenant, { keys }: CreateKeys, { atMs }: Stamp): void {
   for (const { keyId, kind, name, hash } of keys) {
     const agentId = agentIdOf(tenant.id, keyId);
-    const created = { createdAtMs: atMs, revokedAtMs: null, isRegistered: false };
-    state.addKey(tenant, { id: keyId, tenantId: tenant.id, kind, agentId, name, hash, ...created });
+    const ids = { id: keyId, tenantId: tenant.id, agentId };
+    const created = { createdAtMs: atMs, revokedAtMs: null };
+    state.addKey(tenant, { ...ids, kind, isRegistered: false, name, hash, ...created });
   }
 }
 

@@ -154,11 +154,11 @@ export class StateRestorer {
       tenantId: tenant.id,
       kind: fields.member<KeyKind>(KEY_KINDS),
       agentId: agentIdOf(tenant.id, id),
+      isRegistered: false,
       name: fields.textOrNull(),
       hash: fields.text(),
       createdAtMs: fields.number(),
       revokedAtMs: fields.numberOrNull(),
-      isRegistered: false,
     });
   }
 
