@@ -211,9 +211,17 @@ function createTenant(state: State, { tenantId, name }: CreateTenant, { atMs }: 
 function createKeys(state: State, tenant: Tenant, { keys }: CreateKeys, { atMs }: Stamp): void {
   for (const { keyId, kind, name, hash } of keys) {
     const agentId = agentIdOf(tenant.id, keyId);
-    const ids = { id: keyId, tenantId: tenant.id, agentId };
-    const created = { createdAtMs: atMs, revokedAtMs: null };
-    state.addKey(tenant, { ...ids, kind, isRegistered: false, name, hash, ...created });
+    state.addKey(tenant, {
+      id: keyId,
+      tenantId: tenant.id,
+      kind,
+      agentId,
+      isRegistered: false,
+      name,
+      hash,
+      createdAtMs: atMs,
+      revokedAtMs: null,
+    });
   }
 }
 

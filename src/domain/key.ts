@@ -13,12 +13,12 @@ export interface ApiKey {
   readonly kind: KeyKind;
   /** The one agent that an ingest key identifies, registered or not; derived, see `agentIdOf`. */
   readonly agentId: AgentId;
+  /** That agent has registered; nothing takes it back. */
+  isRegistered: boolean;
   /** What the operator calls it; null where no name was given. */
   readonly name: string | null;
   /** SHA-256 of the whole key, lower-case hex. */
   readonly hash: string;
   readonly createdAtMs: number;
   readonly revokedAtMs: number | null;
-  /** Its agent has registered; nothing takes that back. */
-  isRegistered: boolean;
 }
