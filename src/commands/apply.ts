@@ -152,7 +152,7 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
       position,
       index,
       service: service.nameNumber,
-      vendor: state.names.numberOf(cursor.vendor),
+      vendor: tenant.names.numberOf(cursor.vendor),
       type,
     });
   }
@@ -216,7 +216,7 @@ function createKeys(state: State, tenant: Tenant, { keys }: CreateKeys, { atMs }
       tenantId: tenant.id,
       kind,
       agentId,
-      isRegistered: false,
+      isRegistered: tenant.agents.has(agentId),
       name,
       hash,
       createdAtMs: atMs,

@@ -4,8 +4,8 @@
  * no cache.
  *
  * Direct-mapped: a name has one place, whoever came last has it, and the Map knows all. So nobody can choose names that
- * make others slow, as they could where names that hash alike stand one behind the other. ASCII alone is found here,
- * where a byte is a code unit.
+ * make others slow, as they could where names that hash alike stand one behind the other. ASCII alone is kept here:
+ * of another name, a byte is no code unit, and it could equal the bytes of a third.
  */
 /** Five a name where a tenant has 100 000. */
 const PLACES = 524_288;
@@ -38,7 +38,7 @@ export class ServiceCache<Service extends Named> {
     const known = this.#services[place];
     if (known?.tenant === tenant && isSame(known.name, bytes, start, end)) return known;
     const service = tenant.servicesByName.get(bytes.toString('utf8', start, end));
-    if (service !== undefined) this.#services[place] = service;
+    if (service?.name.length === end - start) this.#services[place] = service;
     return service;
   }
 }

@@ -186,8 +186,8 @@ export class StateRestorer {
         receivedAtMs: entry.number(),
         position: entry.number(),
         index: entry.number(),
-        service: this.#state.names.numberOf(entry.text()),
-        vendor: this.#state.names.numberOf(entry.text()),
+        service: tenant.names.numberOf(entry.text()),
+        vendor: tenant.names.numberOf(entry.text()),
         type: EVENT_TYPES.indexOf(entry.member<EventType>(EVENT_TYPES)),
       });
     }

@@ -32,7 +32,7 @@ export interface Agent {
 export interface Service {
   readonly tenant: Tenant;
   readonly name: string;
-  /** The number of the name in `names`. */
+  /** The number of the name among the tenant's. */
   readonly nameNumber: number;
   readonly actor: ServiceActor;
   readonly window: Window;
@@ -49,6 +49,8 @@ export interface Tenant {
   readonly agents: Map<AgentId, Agent>;
   readonly services: Map<ServiceId, Service>;
   readonly servicesByName: Map<string, Service>;
+  /** Of services and vendors, as histories have them. */
+  readonly names: Names;
   readonly integrations: Map<IntegrationId, IntegrationActor>;
   /** Events recorded so far: an event's number within its tenant, from which its id is made. */
   eventCount: number;
@@ -106,8 +108,6 @@ export class State {
   readonly live: LiveEvents<TimerHandle>;
   readonly #expiries = new TimerWheel<Chunk>(0);
   readonly #historyBlocks = new HistoryBlocks();
-  /** Of services and vendors, as histories have them. */
-  readonly names = new Names();
   readonly #histories: AgentHistory[] = [];
   /** The history that is trimmed next: of an agent that sends no more, nobody else would. */
   #nextHistory = 0;
@@ -136,6 +136,7 @@ export class State {
       agents: new Map(),
       services: new Map(),
       servicesByName: new Map(),
+      names: new Names(),
       integrations: new Map(),
       eventCount: 0,
       inbox: new Inbox(),
@@ -157,7 +158,7 @@ export class State {
   }
 
   addAgent(tenant: Tenant, id: AgentId, actor: AgentActor): Agent {
-    const history = new AgentHistory(this.#limits.retentionMs, this.#historyBlocks, this.names);
+    const history = new AgentHistory(this.#limits.retentionMs, this.#historyBlocks, tenant.names);
     const agent = { tenant, actor, history };
     this.#agentsByIds.add(idBytes(tenant.id, id), agent);
     this.#histories.push(agent.history);
@@ -181,9 +182,9 @@ export class State {
   }
 
   addService(tenant: Tenant, name: string, actor: ServiceActor): Service {
-    const nameNumber = this.names.numberOf(name);
+    const nameNumber = tenant.names.numberOf(name);
     // For good, as the service is.
-    this.names.hold(nameNumber);
+    tenant.names.hold(nameNumber);
     const service = { tenant, name, nameNumber, actor, window: this.live.newWindow() };
     const { id } = actor.context;
     tenant.services.set(id, service);

@@ -1,7 +1,7 @@
 /**
  * From the JSON of requests to the bytes of the log, with no string and no object in between. What is not plain
  * enough for that is declined, and taken as a value when it has gone the long way. A property test holds the two
- * ways to the same bytes.
+ * ways to the same event.
  *
  * An event of 400 bytes takes 0.45 µs; JSON.parse, the checks that it leaves out and the encoding took 2.2.
  */

@@ -62,7 +62,7 @@ export class HistoryBlocks {
     const eventNumber = entry.eventNumber - (words[at + 1] ?? 0);
     const position = entry.position - (words[at + 2] ?? 0);
     if (time !== time >>> 0 || eventNumber !== eventNumber >>> 0 || position !== position >>> 0) return false;
-    if (entry.vendor > MAX_VENDOR) throw new RangeError('more vendors than an agent can have');
+    if (entry.vendor > MAX_VENDOR) throw new RangeError('more names than a tenant can have');
     const half = 2 * (at + HEADER_WORDS) + count * ENTRY_HALVES;
     halves[half] = time;
     halves[half + 1] = eventNumber;

@@ -1,5 +1,5 @@
 /**
- * Names as numbers, one set for all histories: a history counts numbers, and to find the one of a service takes no
+ * Names as numbers, one set for all histories of a tenant: a history counts numbers, and to find the one of a service takes no
  * look at its name. A number stays while anybody holds it, and is then given to another name.
  */
 export class Names {

@@ -5,7 +5,15 @@
  * Open addressing with linear probing, at most three quarters full; what is taken out leaves no mark, for what stands
  * behind it moves up (Knuth, The Art of Computer Programming 6.4, algorithm R).
  */
+import { systemEntropy } from '../lib/entropy.ts';
+
 const FIRST_PLACES = 4;
+
+/**
+ * Multiplicative hashing. By a number that nobody knows: who can choose what is counted could otherwise have it all
+ * stand in one row, and each look take microseconds. No answer depends on it.
+ */
+const MULTIPLIER = Buffer.from(systemEntropy.bytes(4)).readUInt32LE() | 1;
 
 export class NumberCounts {
   /** Of each place: one more than the number, 0 where it is free; its count. */
@@ -57,9 +65,8 @@ export class NumberCounts {
     }
   }
 
-  /** Fibonacci hashing: numbers in a row, as names are given them, are spread evenly. */
   #homeOf(number: number): number {
-    return Math.imul(number, 0x9e3779b1) >>> this.#shift;
+    return Math.imul(number, MULTIPLIER) >>> this.#shift;
   }
 
   #insert(number: number, count: number): void {

@@ -21,11 +21,11 @@ class Tenant {
   }
 }
 
-/** Many of the same end, some of them not ASCII, some the beginning of another. */
+/** Many of the same end, some of them not ASCII, some what the bytes of another are as code units. */
 const name = fc
   .tuple(
-    fc.constantFrom('', 'a', 'b', 'é', 'ab', 'service-'),
-    fc.constantFrom('', 'payments', 'checkout', '-00000001', 'ü', '😀'),
+    fc.constantFrom('', 'a', 'b', 'é', 'Ã©', 'ab', 'service-'),
+    fc.constantFrom('', 'payments', 'checkout', '-00000001', 'ü', 'Ã¼', 'Êº', 'ʺ', '😀'),
   )
   .map((parts) => parts.join('') || 'x');
 const step = fc.record({
@@ -34,10 +34,20 @@ const step = fc.record({
   name,
 });
 
+it('takes no name for another whose bytes are its code units', () => {
+  const cache = new ServiceCache<Service>(1);
+  const tenant = new Tenant(0);
+  for (const name of ['Ã©', 'é', 'Ã©']) {
+    const bytes = Buffer.from(name);
+    if (name !== 'é') tenant.add(name);
+    expect(cache.get(tenant, bytes, 0, bytes.length)?.name).toBe(name === 'é' ? undefined : name);
+  }
+});
+
 it('finds what the tenant has, and nothing of another', () => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const cache = new ServiceCache<Service>(4);
+    fc.property(fc.constantFrom(1, 4), fc.array(step, { maxLength: 200 }), (places, steps) => {
+      const cache = new ServiceCache<Service>(places);
       const tenants = [new Tenant(0), new Tenant(1), new Tenant(2)];
       for (const { what, tenant: number, name } of steps) {
         const tenant = tenants[number];

@@ -64,7 +64,7 @@ describe('what a history tells', () => {
     for (let n = 0; n < 100; n += 1) {
       const what = {
         service: names.numberOf(`service-${n % 30}`),
-        vendor: names.numberOf('argocd'),
+        vendor: names.numberOf('alone'),
         type: 0,
       };
       history.append({ ...what, eventNumber: 100 + n, receivedAtMs: nowMs, position: 100 + n, index: 0 });
@@ -128,7 +128,7 @@ describe('a block of a history', () => {
     expect(blocks.append(block, last)).toBe(true);
     expect(blocks.entry(block, 0)).toEqual(last);
     expect(() => blocks.append(block, { ...first, vendor: 2 ** 28 })).toThrow(
-      'more vendors than an agent can have',
+      'more names than a tenant can have',
     );
   });
 });
