@@ -62,7 +62,7 @@ export class Behaviour<Context, Event extends EventObject, Input extends NonRedu
     return new VirtualActor(this, this.#logic.getInitialSnapshot(this.#scope, input).context);
   }
 
-  /** For the actor alone: takes its context to what it is after an event. */
+  /** Takes the context of an actor to what it is after an event. Who has it at hand need not look at the actor. */
   advance(held: Mutable<Context>, event: Event): void {
     this.#snapshot.context = held;
     this.#keep(held, this.#logic.transition(this.#snapshot, event, this.#scope).context);

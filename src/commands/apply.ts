@@ -117,8 +117,8 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
   const { stamp, position } = record;
   const agent = state.agentOf(cursor);
   if (agent === undefined) return AGENT_NOT_REGISTERED;
-  const { tenant, actor } = agent;
-  const { id: agentId } = actor.context;
+  const { tenant, context } = agent;
+  const { id: agentId } = context;
   const { atMs } = stamp;
   if (cursor.isKeyed) {
     const answered = recordOnce(state, tenant, agent, record);
@@ -131,7 +131,8 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
     const service =
       state.serviceNamed(tenant, bytes, serviceNameStart, serviceNameEnd) ?? firstSeen(state, tenant, cursor);
     const timestampMs = cursor.timestampMs ?? atMs;
-    service.actor.send({ type: 'event-recorded', agentId, timestampMs, receivedAtMs: atMs });
+    const recorded = { type: 'event-recorded', agentId, timestampMs, receivedAtMs: atMs } as const;
+    serviceBehaviour.advance(service.context, recorded);
     state.live.insert(service.window, {
       type,
       ttlSeconds: cursor.ttlSeconds,
@@ -190,8 +191,8 @@ function heartbeat(tenant: Tenant, { agentId }: Heartbeat, { atMs }: Stamp): voi
 }
 
 function seen(tenant: Tenant, agent: Agent, atMs: number): void {
-  if (agent.actor.context.stale !== null) agentReturns(tenant, agent, atMs);
-  agent.actor.send({ type: 'seen', atMs });
+  if (agent.context.stale !== null) agentReturns(tenant, agent, atMs);
+  agentBehaviour.advance(agent.context, { type: 'seen', atMs });
 }
 
 function registerAgent(state: State, tenant: Tenant, command: RegisterAgent, { atMs }: Stamp): void {

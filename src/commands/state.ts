@@ -2,9 +2,9 @@
  * The state: what the commands of the log add up to. Only `apply` changes it. A tenant's data hangs on its
  * `Tenant`; the three indexes beside them lead from a secret to the tenant it belongs to.
  */
-import type { AgentActor } from '../actors/agent.ts';
+import type { AgentActor, AgentContext } from '../actors/agent.ts';
 import type { IntegrationActor } from '../actors/integration.ts';
-import type { ServiceActor } from '../actors/service.ts';
+import type { ServiceActor, ServiceContext } from '../actors/service.ts';
 import type { AgentId, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
 import type { ApiKey } from '../domain/key.ts';
 import type { EventCursor } from '../events/cursor.ts';
@@ -26,6 +26,8 @@ import { ServiceCache } from './service-cache.ts';
 export interface Agent {
   readonly tenant: Tenant;
   readonly actor: AgentActor;
+  /** The actor's: of 50 000 agents a look at each actor on the way was 0.1 µs of an ingest. */
+  readonly context: AgentContext;
   readonly history: AgentHistory;
 }
 
@@ -35,6 +37,8 @@ export interface Service {
   /** The number of the name among the tenant's. */
   readonly nameNumber: number;
   readonly actor: ServiceActor;
+  /** The actor's. */
+  readonly context: ServiceContext;
   readonly window: Window;
 }
 
@@ -159,7 +163,7 @@ export class State {
 
   addAgent(tenant: Tenant, id: AgentId, actor: AgentActor): Agent {
     const history = new AgentHistory(this.#limits.retentionMs, this.#historyBlocks, tenant.names);
-    const agent = { tenant, actor, history };
+    const agent = { tenant, actor, context: actor.context, history };
     this.#agentsByIds.add(idBytes(tenant.id, id), agent);
     this.#histories.push(agent.history);
     // Under the very string that the key's requests come with: one that only equals it, and is a slice of a record's text
@@ -185,8 +189,9 @@ export class State {
     const nameNumber = tenant.names.numberOf(name);
     // For good, as the service is.
     tenant.names.hold(nameNumber);
-    const service = { tenant, name, nameNumber, actor, window: this.live.newWindow() };
-    const { id } = actor.context;
+    const { context } = actor;
+    const service = { tenant, name, nameNumber, actor, context, window: this.live.newWindow() };
+    const { id } = context;
     tenant.services.set(id, service);
     tenant.servicesByName.set(name, service);
     this.changes.changed(tenant.id, 'services', id);
