@@ -7,8 +7,11 @@
  * make others slow, as they could where names that hash alike stand one behind the other. ASCII alone is kept here:
  * of another name, a byte is no code unit, and it could equal the bytes of a third.
  */
+const FIRST_PLACES = 1024;
 /** Five a name where a tenant has 100 000. */
-const PLACES = 524_288;
+const MAX_PLACES = 524_288;
+/** Places for each service that was put in, before there are to be more. */
+const PLACES_EACH = 4;
 const QUICK_BYTES = 8;
 
 interface Named {
@@ -23,23 +26,35 @@ interface Owner<Service> {
 }
 
 export class ServiceCache<Service extends Named> {
-  readonly #services: (Service | undefined)[];
-  readonly #mask: number;
+  #services: (Service | undefined)[];
+  readonly #maxPlaces: number;
+  /** Services put in since there are so many places. */
+  #puts = 0;
 
-  /** @param places a power of two */
-  constructor(places = PLACES) {
+  /** @param places at first and at most, powers of two */
+  constructor(places = FIRST_PLACES, maxPlaces = MAX_PLACES) {
     this.#services = new Array<Service | undefined>(places).fill(undefined);
-    this.#mask = places - 1;
+    this.#maxPlaces = maxPlaces;
   }
 
   /** The tenant's service of the name that stands from `start` to `end`, or undefined. */
   get(tenant: Owner<Service>, bytes: Buffer, start: number, end: number): Service | undefined {
-    const place = hashOf(tenant.number, bytes, start, end) & this.#mask;
+    const place = hashOf(tenant.number, bytes, start, end) & (this.#services.length - 1);
     const known = this.#services[place];
     if (known?.tenant === tenant && isSame(known.name, bytes, start, end)) return known;
     const service = tenant.servicesByName.get(bytes.toString('utf8', start, end));
-    if (service?.name.length === end - start) this.#services[place] = service;
+    if (service?.name.length === end - start) this.#put(place, service);
     return service;
+  }
+
+  /** Where there are to be more places, all are forgotten: they come back with the next look. */
+  #put(place: number, service: Service): void {
+    const { length } = this.#services;
+    this.#puts += 1;
+    if (PLACES_EACH * this.#puts > length && length < this.#maxPlaces) {
+      this.#services = new Array<Service | undefined>(2 * length).fill(undefined);
+      this.#puts = 0;
+    } else this.#services[place] = service;
   }
 }
 

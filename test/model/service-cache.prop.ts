@@ -35,7 +35,7 @@ const step = fc.record({
 });
 
 it('takes no name for another whose bytes are its code units', () => {
-  const cache = new ServiceCache<Service>(1);
+  const cache = new ServiceCache<Service>(1, 1);
   const tenant = new Tenant(0);
   for (const name of ['Ã©', 'é', 'Ã©']) {
     const bytes = Buffer.from(name);
@@ -46,8 +46,8 @@ it('takes no name for another whose bytes are its code units', () => {
 
 it('finds what the tenant has, and nothing of another', () => {
   fc.assert(
-    fc.property(fc.constantFrom(1, 4), fc.array(step, { maxLength: 200 }), (places, steps) => {
-      const cache = new ServiceCache<Service>(places);
+    fc.property(fc.constantFrom(1, 16), fc.array(step, { maxLength: 200 }), (maxPlaces, steps) => {
+      const cache = new ServiceCache<Service>(1, maxPlaces);
       const tenants = [new Tenant(0), new Tenant(1), new Tenant(2)];
       for (const { what, tenant: number, name } of steps) {
         const tenant = tenants[number];
