@@ -16,6 +16,7 @@ import {
 import type { EventLogRequest } from '../../src/queries/event-log.ts';
 import type { ServiceLogRequest } from '../../src/queries/service-log.ts';
 import { minutesOf } from '../support/minutes.ts';
+import { serviceLogPage } from '../support/service-log.ts';
 import { ModelTime } from './log-time.ts';
 
 export interface ModelLimits {
@@ -193,7 +194,7 @@ export class Model {
   serviceLog(tenantId: TenantId, id: string, request: ServiceLogRequest): object | undefined {
     const name = this.serviceNames(tenantId).find((each) => serviceIdOf(tenantId, each) === id);
     if (name === undefined) return undefined;
-    const { perPage, before, eventType } = request;
+    const { eventType } = request;
     const log = this.#events(tenantId)
       .filter(({ event }) => event.serviceName === name)
       .filter(({ event }) => eventType === null || event.eventType === eventType)
@@ -203,14 +204,7 @@ export class Model {
         ...(storedEvent(tenantId, received) as { readonly id: string }),
         agent_id: received.agentId,
       }));
-    // Ids sort by receipt.
-    const older = log.filter((event) => before === null || event.id < before);
-    const events = older.slice(0, perPage);
-    return {
-      events,
-      per_page: perPage,
-      next_before: older.length > perPage ? (events.at(-1)?.id ?? null) : null,
-    };
+    return serviceLogPage(log, request);
   }
 
   services(tenantId: TenantId): object[] {

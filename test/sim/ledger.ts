@@ -5,6 +5,7 @@
 import type { Command } from '../../src/domain/command.ts';
 import { encodeCommand } from '../../src/log/command-codec.ts';
 import { FRAME_BYTES } from '../../src/log/record.ts';
+import { bytesOf } from '../log/records.ts';
 import type { RecordOnDisk } from './records.ts';
 
 export interface Entry {
@@ -20,8 +21,7 @@ export interface Entry {
 }
 
 export function newEntry(command: Command, failuresBefore: number): Entry {
-  const { bytes, lengthBytes } = encodeCommand(command);
-  const payload = Buffer.from(bytes.subarray(FRAME_BYTES, lengthBytes));
+  const payload = bytesOf(encodeCommand(command)).subarray(FRAME_BYTES);
   return { command, payload, atMs: undefined, failuresBefore, acknowledgedAtMs: 0 };
 }
 
