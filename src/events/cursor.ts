@@ -19,10 +19,9 @@ const UNKEYED_FIELDS = 4;
 const DETAILS_FIELDS = 6;
 const NULL = 0xc0;
 
-/** Ids and names come again and again. */
+/** Ids and names come again and again. (An ingest finds its service without its name: commands/service-cache.ts.) */
 const ids = new TextCache(65_536);
-/** Four places a name where a tenant has 100 000 services: with one, a third of them was made anew every time. */
-const names = new TextCache(524_288);
+const names = new TextCache(65_536);
 
 /**
  * Over the memory that the last cursor read: nearly all read the same few buffers, a live one the very same. (To ask a
