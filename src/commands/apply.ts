@@ -19,6 +19,7 @@ import type {
 } from '../domain/command.ts';
 import { isChange } from '../domain/event.ts';
 import { agentIdOf, serviceIdOf } from '../domain/ids.ts';
+import { NOT_REGISTERED } from '../domain/key.ts';
 import { AGENT_NOT_REGISTERED, type Rejection } from '../domain/rejection.ts';
 import { type EventCursor, idempotencyIn } from '../events/cursor.ts';
 import { decodeCommand, eventsIn } from '../log/command-codec.ts';
@@ -212,12 +213,13 @@ function createTenant(state: State, { tenantId, name }: CreateTenant, { atMs }: 
 function createKeys(state: State, tenant: Tenant, { keys }: CreateKeys, { atMs }: Stamp): void {
   for (const { keyId, kind, name, hash } of keys) {
     const agentId = agentIdOf(tenant.id, keyId);
+    const agent = tenant.agents.get(agentId);
     state.addKey(tenant, {
       id: keyId,
       tenantId: tenant.id,
       kind,
       agentId,
-      isRegistered: tenant.agents.has(agentId),
+      agentRow: agent?.idsRow ?? NOT_REGISTERED,
       name,
       hash,
       createdAtMs: atMs,

@@ -15,6 +15,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import { LogUnavailable, SyncFailed } from '../log/errors.ts';
 import type { CommandLog } from '../log/log.ts';
+import { FRAME_BYTES } from '../log/record.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import { apply, type Outcome, REPLAY } from './apply.ts';
 import { type CommitQueue, commitQueue, type Durability } from './durability.ts';
@@ -84,7 +85,7 @@ export class Pipeline {
       onSync,
       commit: (entry: Entry) => this.#commit(entry),
       abandon: ({ record, settle }, error) => {
-        this.#waitingBytes -= record.end;
+        this.#waitingBytes -= bytesOf(record);
         this.#note(error.message);
         this.#tell(settle, LOG_UNAVAILABLE);
       },
@@ -110,7 +111,8 @@ export class Pipeline {
 
     let record: LoggedRecord;
     try {
-      record = this.#options.log.append(command, this.#options.time.now());
+      const logged = command.type === 'record-encoded-events' ? state.encoded(command) : command;
+      record = this.#options.log.append(logged, this.#options.time.now());
     } catch (error) {
       if (error instanceof LogUnavailable) {
         this.#note(error.message);
@@ -119,9 +121,9 @@ export class Pipeline {
       if (error instanceof SyncFailed) this.#fail(error);
       throw error;
     }
-    // A record of its own begins where its bytes do.
-    this.#waitingBytes += record.end;
-    this.appendedBytes += record.end;
+    const bytes = bytesOf(record);
+    this.#waitingBytes += bytes;
+    this.appendedBytes += bytes;
     this.#queue.appended({ record, settle });
   }
 
@@ -162,7 +164,7 @@ export class Pipeline {
   }
 
   #commit({ record, settle }: Entry): void {
-    this.#waitingBytes -= record.end;
+    this.#waitingBytes -= bytesOf(record);
     if (this.#trouble !== undefined) this.#note(undefined);
     let outcome: Outcome;
     try {
@@ -199,4 +201,9 @@ export class Pipeline {
     this.#closed = true;
     this.#options.onFatal(error);
   }
+}
+
+/** In the log. */
+function bytesOf({ start, end }: LoggedRecord): number {
+  return FRAME_BYTES + end - start;
 }

@@ -4,6 +4,7 @@
  * been applied in between, and a replay must come to the same answer.
  */
 import type { RecordEncodedEvents, Submission } from '../domain/encoded-events.ts';
+import { hasRegistered } from '../domain/key.ts';
 import {
   AGENT_NOT_REGISTERED,
   badInput,
@@ -80,7 +81,7 @@ export function refusal(state: State, command: Submission): Rejection | undefine
     return badInput(`a tenant named ${JSON.stringify(command.name)} exists already`);
   }
   if (command.type === 'record-encoded-events') {
-    return command.key.isRegistered ? undefined : AGENT_NOT_REGISTERED;
+    return hasRegistered(command.key) ? undefined : AGENT_NOT_REGISTERED;
   }
   const tenant = state.tenants.get(command.tenantId);
   if (tenant === undefined) return NOT_FOUND;

@@ -13,7 +13,7 @@ import {
   INTEGRATION_TYPES,
   type IntegrationType,
 } from '../domain/integration.ts';
-import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
+import { KEY_KINDS, type KeyKind, NOT_REGISTERED } from '../domain/key.ts';
 import { Fields } from '../lib/fields.ts';
 import type { LiveEvent } from '../windows/live-events.ts';
 import { dumpAlerts, restoreAlerts } from './alert-rows.ts';
@@ -154,7 +154,7 @@ export class StateRestorer {
       tenantId: tenant.id,
       kind: fields.member<KeyKind>(KEY_KINDS),
       agentId: agentIdOf(tenant.id, id),
-      isRegistered: false,
+      agentRow: NOT_REGISTERED,
       name: fields.textOrNull(),
       hash: fields.text(),
       createdAtMs: fields.number(),

@@ -5,10 +5,11 @@
 import type { AgentActor, AgentContext } from '../actors/agent.ts';
 import type { IntegrationActor } from '../actors/integration.ts';
 import type { ServiceActor, ServiceContext } from '../actors/service.ts';
+import type { EncodedCommand, RecordEncodedEvents } from '../domain/encoded-events.ts';
 import type { AgentId, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
 import type { ApiKey } from '../domain/key.ts';
 import type { EventCursor } from '../events/cursor.ts';
-import { idBytes } from '../events/encoding.ts';
+import { encodeAround, idBytes } from '../events/encoding.ts';
 import { IdIndex } from '../lib/id-index.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import { type TimerHandle, TimerWheel } from '../timers/wheel.ts';
@@ -29,6 +30,8 @@ export interface Agent {
   /** The actor's: of 50 000 agents a look at each actor on the way was 0.1 µs of an ingest. */
   readonly context: AgentContext;
   readonly history: AgentHistory;
+  /** Where its ids stand as bytes, see `ApiKey`. */
+  readonly idsRow: number;
 }
 
 export interface Service {
@@ -163,14 +166,14 @@ export class State {
 
   addAgent(tenant: Tenant, id: AgentId, actor: AgentActor): Agent {
     const history = new AgentHistory(this.#limits.retentionMs, this.#historyBlocks, tenant.names);
-    const agent = { tenant, actor, context: actor.context, history };
-    this.#agentsByIds.add(idBytes(tenant.id, id), agent);
+    const agent = { tenant, actor, context: actor.context, history, idsRow: 0 };
+    agent.idsRow = this.#agentsByIds.add(idBytes(tenant.id, id), agent);
     this.#histories.push(agent.history);
     // Under the very string that the key's requests come with: one that only equals it, and is a slice of a record's text
     // besides, took a microsecond to find among 50 000.
     const key = tenant.keys.get(actor.context.keyId);
     tenant.agents.set(key?.agentId === id ? key.agentId : id, agent);
-    if (key !== undefined) key.isRegistered = true;
+    if (key !== undefined) key.agentRow = agent.idsRow;
     this.changes.changed(tenant.id, 'agents', id);
     return agent;
   }
@@ -178,6 +181,11 @@ export class State {
   /** Whose events a record holds, or undefined. */
   agentOf({ view, idsStart, idsEnd }: EventCursor): Agent | undefined {
     return this.#agentsByIds.get(view, idsStart, idsEnd);
+  }
+
+  /** Events as the log takes them, of an agent that has registered. */
+  encoded({ key, events, idempotency }: RecordEncodedEvents): EncodedCommand {
+    return encodeAround(events, this.#agentsByIds, key.agentRow, idempotency);
   }
 
   /** The service whose name stands in `bytes` from `start` to `end`, or undefined. */

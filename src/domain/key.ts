@@ -7,18 +7,24 @@ import type { AgentId, KeyId, TenantId } from './ids.ts';
 export const KEY_KINDS = ['ingest', 'read-only'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
+export const NOT_REGISTERED = -1;
+
 export interface ApiKey {
   readonly id: KeyId;
   readonly tenantId: TenantId;
   readonly kind: KeyKind;
   /** The one agent that an ingest key identifies, registered or not; derived, see `agentIdOf`. */
   readonly agentId: AgentId;
-  /** That agent has registered; nothing takes it back. */
-  isRegistered: boolean;
+  /** Where the state has the ids of that agent as bytes; NOT_REGISTERED until it registers, which nothing takes back. */
+  agentRow: number;
   /** What the operator calls it; null where no name was given. */
   readonly name: string | null;
   /** SHA-256 of the whole key, lower-case hex. */
   readonly hash: string;
   readonly createdAtMs: number;
   readonly revokedAtMs: number | null;
+}
+
+export function hasRegistered({ agentRow }: ApiKey): boolean {
+  return agentRow !== NOT_REGISTERED;
 }

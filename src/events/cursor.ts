@@ -275,10 +275,10 @@ function endOfEvent(view: DataView, at: number): number {
 
 /** Shows where in their bytes the service name of each event stands, of events that are to be logged. */
 export function eachServiceName(
-  { count, view }: EncodedEvents,
+  { count, view, start: firstAt }: EncodedEvents,
   visit: (index: number, start: number, end: number) => void,
 ): void {
-  let eventAt = 0;
+  let eventAt = firstAt;
   for (let index = 0; index < count; index += 1) {
     const nameAt = eventAt + 1;
     visit(index, startOfText(view, nameAt), endOfText(view, nameAt));

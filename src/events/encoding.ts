@@ -12,9 +12,10 @@
  * positive fixint or uint32, all other numbers float64.
  */
 import type { Idempotency } from '../domain/command.ts';
-import type { EncodedEvents } from '../domain/encoded-events.ts';
+import type { EncodedCommand, EncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES } from '../domain/event.ts';
 import type { AgentId, TenantId } from '../domain/ids.ts';
+import type { IdIndex } from '../lib/id-index.ts';
 
 export const RECORD_EVENTS_CODE = 1;
 
@@ -41,14 +42,11 @@ export function maxEventBytes(event: ContextEvent): number {
 export function maxEncodedBytes(
   tenantId: TenantId,
   agentId: AgentId,
-  events: readonly ContextEvent[] | EncodedEvents,
+  events: readonly ContextEvent[],
   idempotency?: Idempotency,
 ): number {
   let total = 3 * (tenantId.length + agentId.length) + 8 * OVERHEAD;
-  if (idempotency !== undefined) {
-    total += 3 * (idempotency.key.length + idempotency.payloadHash.length) + 2 * OVERHEAD;
-  }
-  if ('lengthBytes' in events) return total + events.lengthBytes;
+  if (idempotency !== undefined) total += maxIdempotencyBytes(idempotency);
   for (const event of events) total += maxEventBytes(event);
   return total;
 }
@@ -66,39 +64,55 @@ export function encodeEvents(
   at: number,
   tenantId: TenantId,
   agentId: AgentId,
-  events: readonly ContextEvent[] | EncodedEvents,
+  events: readonly ContextEvent[],
   idempotency?: Idempotency,
 ): number {
-  return encodeEventsAfter(bytes, at, writeIds(bytes, at, tenantId, agentId), events, idempotency);
+  const view = viewOf(bytes);
+  writeHead(view, at, idempotency);
+  let end = writeId(bytes, writeId(bytes, at + HEAD_BYTES, tenantId), agentId);
+  end = writeArrayHeader(view, end, events.length);
+  for (const event of events) end = writeEvent(bytes, end, event);
+  return writeIdempotency(bytes, end, idempotency);
 }
 
-/** Writes the ids of a command that begins at `at`; answers where they end. */
-export function writeIds(bytes: Buffer, at: number, tenantId: TenantId, agentId: AgentId): number {
-  return writeId(bytes, writeId(bytes, at + HEAD_BYTES, tenantId), agentId);
-}
-
-/** Writes the command at `at` but for its ids, which stand there as far as `idsEnd`; answers where it ends. */
-export function encodeEventsAfter(
-  bytes: Buffer,
-  at: number,
-  idsEnd: number,
-  events: readonly ContextEvent[] | EncodedEvents,
+/**
+ * Makes a command of encoded events where they stand, as the layers of a network put their headers before what they
+ * are handed: to copy the events behind their ids was 0.05 µs of an ingest.
+ *
+ * @param idsRow of `ids`: the tenant's and the agent's, as `idBytes` has them
+ * @throws RangeError where there is no room for it
+ */
+export function encodeAround(
+  events: EncodedEvents,
+  ids: IdIndex<unknown>,
+  idsRow: number,
   idempotency: Idempotency | undefined,
-): number {
-  let end = idsEnd;
-  bytes[at] = idempotency === undefined ? 0x94 : 0x96;
-  bytes[at + 1] = RECORD_EVENTS_CODE;
-  if ('lengthBytes' in events) {
-    end = writeArrayHeader(viewOf(bytes), end, events.count);
-    events.bytes.copy(bytes, end, 0, events.lengthBytes);
-    end += events.lengthBytes;
-  } else {
-    end = writeArrayHeader(viewOf(bytes), end, events.length);
-    for (const event of events) end = writeEvent(bytes, end, event);
-  }
-  if (idempotency === undefined) return end;
-  end = writeText(bytes, end, idempotency.key);
-  return writeText(bytes, end, idempotency.payloadHash);
+): EncodedCommand {
+  const { count, bytes, view } = events;
+  const listStart = events.start - arrayHeaderBytes(count);
+  writeArrayHeader(view, listStart, count);
+  const start = ids.writeBefore(view, listStart, idsRow) - HEAD_BYTES;
+  writeHead(view, start, idempotency);
+  const type = 'encoded-command';
+  if (idempotency === undefined) return { type, bytes, start, end: events.end };
+  // A text that has no room is cut short without a word.
+  if (events.end + maxIdempotencyBytes(idempotency) > bytes.length)
+    throw new RangeError('no room behind events');
+  return { type, bytes, start, end: writeIdempotency(bytes, events.end, idempotency) };
+}
+
+function writeHead(view: DataView, at: number, idempotency: Idempotency | undefined): void {
+  view.setUint8(at, idempotency === undefined ? 0x94 : 0x96);
+  view.setUint8(at + 1, RECORD_EVENTS_CODE);
+}
+
+function writeIdempotency(bytes: Buffer, at: number, idempotency: Idempotency | undefined): number {
+  if (idempotency === undefined) return at;
+  return writeText(bytes, writeText(bytes, at, idempotency.key), idempotency.payloadHash);
+}
+
+function maxIdempotencyBytes({ key, payloadHash }: Idempotency): number {
+  return 3 * (key.length + payloadHash.length) + 2 * OVERHEAD;
 }
 
 /** Writes an event at `at`; answers where it ends. */
@@ -127,6 +141,10 @@ export function writeArrayHeader(view: DataView, at: number, length: number): nu
   view.setUint8(at, 0xdc);
   view.setUint16(at + 1, length);
   return at + 3;
+}
+
+function arrayHeaderBytes(length: number): number {
+  return length < 16 ? 1 : 3;
 }
 
 export function writeNull(view: DataView, at: number): number {

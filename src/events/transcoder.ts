@@ -11,20 +11,31 @@ import { maxEventBytes, writeEvent } from './encoding.ts';
 import { DECLINED } from './json-bytes.ts';
 import { JsonEvent } from './json-event.ts';
 
+/** For the frame of a record, two ids and the heads of lists. */
+const ROOM_BEFORE_BYTES = 512;
+/** For an Idempotency-Key and the hash of a payload, and for what is written too much. */
+const ROOM_BEHIND_BYTES = 2048;
+
 export class EventTranscoder {
   readonly #event = new JsonEvent();
   #bytes: Buffer = Buffer.allocUnsafeSlow(16 * 1024);
   #view = new DataView(this.#bytes.buffer);
-  #lengthBytes = 0;
+  #end = ROOM_BEFORE_BYTES;
   #count = 0;
 
   /** What was taken since `clear`, and lent until then. */
   get encoded(): EncodedEvents {
-    return { count: this.#count, bytes: this.#bytes, view: this.#view, lengthBytes: this.#lengthBytes };
+    return {
+      count: this.#count,
+      bytes: this.#bytes,
+      view: this.#view,
+      start: ROOM_BEFORE_BYTES,
+      end: this.#end,
+    };
   }
 
   clear(): void {
-    this.#lengthBytes = 0;
+    this.#end = ROOM_BEFORE_BYTES;
     this.#count = 0;
   }
 
@@ -53,21 +64,21 @@ export class EventTranscoder {
   #write(jsonBytes: number): void {
     // What is written is shorter: keys and quotes take more than heads, numbers and what is copied too much.
     this.#makeRoom(jsonBytes);
-    this.#lengthBytes = this.#event.write(this.#view, this.#lengthBytes);
+    this.#end = this.#event.write(this.#view, this.#end);
     this.#count += 1;
   }
 
   take(event: ContextEvent): void {
     this.#makeRoom(maxEventBytes(event));
-    this.#lengthBytes = writeEvent(this.#bytes, this.#lengthBytes, event);
+    this.#end = writeEvent(this.#bytes, this.#end, event);
     this.#count += 1;
   }
 
   #makeRoom(bytes: number): void {
-    const needed = this.#lengthBytes + bytes;
+    const needed = this.#end + bytes + ROOM_BEHIND_BYTES;
     if (needed <= this.#bytes.length) return;
     const grown = Buffer.allocUnsafeSlow(2 * needed);
-    this.#bytes.copy(grown, 0, 0, this.#lengthBytes);
+    this.#bytes.copy(grown, 0, 0, this.#end);
     this.#bytes = grown;
     this.#view = new DataView(grown.buffer);
   }

@@ -3,6 +3,7 @@
  * good are taken together or, where the log takes nothing, not at all.
  */
 
+import { hasRegistered } from '../domain/key.ts';
 import { LIMITS } from '../domain/limits.ts';
 import {
   AGENT_NOT_REGISTERED,
@@ -74,7 +75,7 @@ export function recordBatch(api: Api, call: BytesCall): void {
   api.rateLimiter.charge(exchange, key, accepted);
   const answer = () => json(200, JSON.stringify({ accepted, rejected }));
   if (accepted > 0) carryOutEvents(api, call, 'batch', answer);
-  else if (key.isRegistered) exchange.answer(answer());
+  else if (hasRegistered(key)) exchange.answer(answer());
   else exchange.reject(AGENT_NOT_REGISTERED);
 }
 

@@ -134,7 +134,7 @@ class NodeFile implements DiskFile {
   }
 
   write(buffer: Buffer, offset: number, length: number, position: number): number {
-    if (offset === 0 && this.#window?.write(buffer, length, position) === true) return length;
+    if (this.#window?.write(buffer, offset, length, position) === true) return length;
     return fs.writeSync(this.#fd, buffer, offset, length, position);
   }
 
@@ -191,12 +191,18 @@ function settled(start: (done: (error: Error | null) => void) => void): Promise<
 }
 
 /** Writes a buffer, or so much of it, at a position, or throws: a write that takes nothing more is a full disk. */
-export function writeFully(file: DiskFile, bytes: Buffer, position: number, length = bytes.length): void {
-  let written = 0;
-  while (written < length) {
-    const taken = file.write(bytes, written, length - written, position + written);
+export function writeFully(
+  file: DiskFile,
+  bytes: Buffer,
+  position: number,
+  start = 0,
+  end = bytes.length,
+): void {
+  let from = start;
+  while (from < end) {
+    const taken = file.write(bytes, from, end - from, position + from - start);
     if (taken === 0) throw new Error('the disk took no more bytes');
-    written += taken;
+    from += taken;
   }
 }
 

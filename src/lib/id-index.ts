@@ -2,25 +2,32 @@
  * A map whose keys are ids as bytes, looked up where they stand in a longer buffer: no string is made, hashed and
  * compared to find what a record of the log names. Keys are never taken out.
  *
+ * Who adds one is told its row, from which its bytes can be written again; what was written or found last is found
+ * again without a look at the table. So an event that is logged and then applied reads, of 50 000 agents, the bytes of
+ * one in one place, once: their strings and the table besides took 0.4 µs of an ingest.
+ *
  * Open addressing with linear probing, at most half full; beside each place the hash, so that a place of another key
  * is passed without a look at the key. Made of the ends of keys, which nobody may choose: names are no ids. Two ids
  * of 36 characters are found in 25 ns; two strings of them, found in a cache and looked up in a Map, took 130.
  */
 const FIRST_PLACES = 16;
-const FIRST_KEY_BYTES = 256;
+const FIRST_ROW_BYTES = 256;
 const HASHED_BYTES = 12;
-/** Of a place: the hash, never 0 but where it is free; the value's number; where the key begins, and ends. */
-const FIELDS = 4;
+/** Of a place: the hash, never 0 but where it is free, and the row. */
+const FIELDS = 2;
+/** Of a row: the number of the value, u32, the length of the key, u32, and the key. */
+const HEAD_BYTES = 8;
 
 export class IdIndex<Value> {
-  /** All of a place in one cache line: of 50 000 ids, each array more would be a miss more. */
+  /** Both of a place in one cache line: of 50 000 ids, each array more would be a miss more. */
   #places = new Int32Array(FIELDS * FIRST_PLACES);
   /** Less one, the number of places. */
   #mask = FIRST_PLACES - 1;
   readonly #values: Value[] = [];
   /** One behind the other. */
-  #keys = new DataView(new ArrayBuffer(FIRST_KEY_BYTES));
-  #keyBytes = 0;
+  #rows = new DataView(new ArrayBuffer(FIRST_ROW_BYTES));
+  #rowBytes = 0;
+  #lastRow = 0;
 
   get size(): number {
     return this.#values.length;
@@ -28,50 +35,81 @@ export class IdIndex<Value> {
 
   /** What stands for the bytes from `start` to `end`, or undefined. */
   get(bytes: DataView, start: number, end: number): Value | undefined {
+    const row = this.#isKey(this.#lastRow, bytes, start, end) ? this.#lastRow : this.#find(bytes, start, end);
+    if (row === undefined) return undefined;
+    this.#lastRow = row;
+    return this.#values[this.#rows.getUint32(row)];
+  }
+
+  /** Adds what stands for a key that is not in the index yet; answers the row of the key, which stays. */
+  add(key: Buffer, value: Value): number {
+    const number = this.#values.length;
+    if (2 * (number + 1) > this.#mask + 1) this.#grow();
+    const row = this.#rowBytes;
+    const start = row + HEAD_BYTES;
+    const end = start + key.length;
+    if (end > this.#rows.byteLength) {
+      const larger = new Uint8Array(2 * end);
+      larger.set(new Uint8Array(this.#rows.buffer, 0, row));
+      this.#rows = new DataView(larger.buffer);
+    }
+    this.#rows.setUint32(row, number);
+    this.#rows.setUint32(row + 4, key.length);
+    for (const [at, byte] of key.entries()) this.#rows.setUint8(start + at, byte);
+    this.#rowBytes = end;
+    this.#values.push(value);
+    this.#occupy(hashOf(this.#rows, start, end), row);
+    return row;
+  }
+
+  /** Writes the key of a row so that it ends at `end`; answers where it begins. */
+  writeBefore(into: DataView, end: number, row: number): number {
+    this.#lastRow = row;
+    const rows = this.#rows;
+    const length = rows.getUint32(row + 4);
+    const start = end - length;
+    const key = row + HEAD_BYTES;
+    let at = 0;
+    for (; at + 4 <= length; at += 4) into.setInt32(start + at, rows.getInt32(key + at));
+    for (; at < length; at += 1) into.setUint8(start + at, rows.getUint8(key + at));
+    return start;
+  }
+
+  /** The row of a key, or undefined. */
+  #find(bytes: DataView, start: number, end: number): number | undefined {
     const hash = hashOf(bytes, start, end);
     const places = this.#places;
     for (let place = hash & this.#mask; ; place = (place + 1) & this.#mask) {
-      const at = FIELDS * place;
-      const known = places[at];
+      const known = places[FIELDS * place];
       if (known === 0) return undefined;
-      if (known === hash && this.#isKey(places[at + 2] ?? 0, places[at + 3] ?? 0, bytes, start, end)) {
-        return this.#values[places[at + 1] ?? 0];
-      }
+      if (known !== hash) continue;
+      const row = places[FIELDS * place + 1] ?? 0;
+      if (this.#isKey(row, bytes, start, end)) return row;
     }
   }
 
-  /** Adds what stands for a key that is not in the index yet. */
-  add(key: Buffer, value: Value): void {
-    const number = this.#values.length;
-    if (2 * (number + 1) > this.#mask + 1) this.#grow();
-    const start = this.#keyBytes;
-    const end = start + key.length;
-    if (end > this.#keys.byteLength) {
-      const larger = new Uint8Array(2 * end);
-      larger.set(new Uint8Array(this.#keys.buffer, 0, start));
-      this.#keys = new DataView(larger.buffer);
+  /** From the end, where keys differ. */
+  #isKey(row: number, bytes: DataView, start: number, end: number): boolean {
+    const rows = this.#rows;
+    if (rows.getUint32(row + 4) !== end - start) return false;
+    const offset = row + HEAD_BYTES - start;
+    let at = end;
+    while (at - 4 >= start) {
+      at -= 4;
+      if (rows.getInt32(offset + at) !== bytes.getInt32(at)) return false;
     }
-    for (const [at, byte] of key.entries()) this.#keys.setUint8(start + at, byte);
-    this.#keyBytes = end;
-    this.#values.push(value);
-    this.#occupy(hashOf(this.#keys, start, end), number, start, end);
-  }
-
-  #isKey(keyStart: number, keyEnd: number, bytes: DataView, start: number, end: number): boolean {
-    const keys = this.#keys;
-    if (keyEnd - keyStart !== end - start) return false;
-    let at = keyStart;
-    let other = start;
-    for (; at + 4 <= keyEnd; at += 4, other += 4)
-      if (keys.getInt32(at) !== bytes.getInt32(other)) return false;
-    for (; at < keyEnd; at += 1, other += 1) if (keys.getUint8(at) !== bytes.getUint8(other)) return false;
+    while (at > start) {
+      at -= 1;
+      if (rows.getUint8(offset + at) !== bytes.getUint8(at)) return false;
+    }
     return true;
   }
 
-  #occupy(hash: number, number: number, start: number, end: number): void {
+  #occupy(hash: number, row: number): void {
     let place = hash & this.#mask;
     while (this.#places[FIELDS * place] !== 0) place = (place + 1) & this.#mask;
-    this.#places.set([hash, number, start, end], FIELDS * place);
+    this.#places[FIELDS * place] = hash;
+    this.#places[FIELDS * place + 1] = row;
   }
 
   #grow(): void {
@@ -79,8 +117,8 @@ export class IdIndex<Value> {
     this.#places = new Int32Array(2 * before.length);
     this.#mask = this.#places.length / FIELDS - 1;
     for (let at = 0; at < before.length; at += FIELDS) {
-      const [hash = 0, number = 0, start = 0, end = 0] = before.subarray(at, at + FIELDS);
-      if (hash !== 0) this.#occupy(hash, number, start, end);
+      const [hash = 0, row = 0] = before.subarray(at, at + FIELDS);
+      if (hash !== 0) this.#occupy(hash, row);
     }
   }
 }

@@ -87,10 +87,10 @@ export class MappedWindow {
     return this.#to;
   }
 
-  /** Writes the first bytes of some at a position of the file; answers false where the window is not there. */
-  write(bytes: Buffer, length: number, position: number): boolean {
+  /** Writes bytes from an offset on at a position of the file; answers false where the window is not there. */
+  write(bytes: Buffer, offset: number, length: number, position: number): boolean {
     if (position < this.#from || position + length > this.#to) return false;
-    bytes.copy(this.#memory, position - this.#from, 0, length);
+    bytes.copy(this.#memory, position - this.#from, offset, offset + length);
     return true;
   }
 

@@ -7,19 +7,9 @@
 import { Packr, RESERVE_START_SPACE, RESET_BUFFER_MODE } from 'msgpackr';
 import type { AlertChange, AlertMatch, Candidate } from '../domain/alert.ts';
 import type { Command, CommandType, CorrelateAlert, NewKey, RecordEvents } from '../domain/command.ts';
-import type { Submission } from '../domain/encoded-events.ts';
+import type { EncodedCommand } from '../domain/encoded-events.ts';
 import type { ContextEvent } from '../domain/event.ts';
-import {
-  type AgentId,
-  agentId,
-  alertId,
-  deliveryId,
-  integrationId,
-  keyId,
-  outboundId,
-  type TenantId,
-  tenantId,
-} from '../domain/ids.ts';
+import { agentId, alertId, deliveryId, integrationId, keyId, outboundId, tenantId } from '../domain/ids.ts';
 import {
   DIRECTIONS,
   type Direction,
@@ -29,7 +19,7 @@ import {
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
 import type { AttemptResult } from '../domain/outbound.ts';
 import { EventCursor } from '../events/cursor.ts';
-import { encodeEventsAfter, maxEncodedBytes, RECORD_EVENTS_CODE, writeIds } from '../events/encoding.ts';
+import { encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from '../events/encoding.ts';
 import { Fields } from '../lib/fields.ts';
 import { FRAME_BYTES } from './record.ts';
 
@@ -56,41 +46,32 @@ const CODES: { readonly [T in CommandType]: number } = {
 const packr = new Packr({ useRecords: false });
 const packOptions = RESERVE_START_SPACE | RESET_BUFFER_MODE | FRAME_BYTES;
 
-/** Where record-events are written; it grows to the largest batch seen. */
-let hotBuffer = Buffer.allocUnsafeSlow(64 * 1024);
-/** Whose ids stand there, and where they end: who sends events sends several, and to write the ids was 0.2 µs of an ingest. */
-const hotIds: { tenantId: TenantId | undefined; agentId: AgentId | undefined; end: number } = {
-  tenantId: undefined,
-  agentId: undefined,
-  end: 0,
-};
-
-/** A record whose frame is still to be filled in: the payload starts at `FRAME_BYTES`. Good until the next is encoded. */
+/** A record whose frame is still to be filled in: `FRAME_BYTES` of it, then the payload. */
 export interface EncodedRecord {
-  /** The record and, behind it, whatever there is. */
+  /** Others may stand before it and behind it. */
   readonly bytes: Buffer;
-  readonly lengthBytes: number;
+  readonly start: number;
+  readonly end: number;
 }
 
-export function encodeCommand(command: Submission): EncodedRecord {
-  if (command.type !== 'record-events' && command.type !== 'record-encoded-events') {
-    const bytes = packr.pack(fieldsOf(command), packOptions);
-    return { bytes, lengthBytes: bytes.length };
+/** Of a command that is encoded already, the bytes are the very same. */
+export function encodeCommand(command: Command | EncodedCommand): EncodedRecord {
+  switch (command.type) {
+    case 'encoded-command': {
+      const { bytes, start, end } = command;
+      return { bytes, start: start - FRAME_BYTES, end };
+    }
+    case 'record-events': {
+      const { tenantId, agentId, events, idempotency } = command;
+      const bytes = Buffer.alloc(FRAME_BYTES + maxEncodedBytes(tenantId, agentId, events, idempotency));
+      const end = encodeEvents(bytes, FRAME_BYTES, tenantId, agentId, events, idempotency);
+      return { bytes, start: 0, end };
+    }
+    default: {
+      const bytes = packr.pack(fieldsOf(command), packOptions);
+      return { bytes, start: 0, end: bytes.length };
+    }
   }
-  const { tenantId, agentId } = command.type === 'record-events' ? command : command.key;
-  const { events, idempotency } = command;
-  const atMost = FRAME_BYTES + maxEncodedBytes(tenantId, agentId, events, idempotency);
-  if (atMost > hotBuffer.length) {
-    hotBuffer = Buffer.allocUnsafeSlow(2 * atMost);
-    hotIds.tenantId = undefined;
-  }
-  if (hotIds.tenantId !== tenantId || hotIds.agentId !== agentId) {
-    hotIds.tenantId = tenantId;
-    hotIds.agentId = agentId;
-    hotIds.end = writeIds(hotBuffer, FRAME_BYTES, tenantId, agentId);
-  }
-  const lengthBytes = encodeEventsAfter(hotBuffer, FRAME_BYTES, hotIds.end, events, idempotency);
-  return { bytes: hotBuffer, lengthBytes };
 }
 
 /** The events of a payload, if that is what it holds. */

@@ -6,8 +6,8 @@
  * appended meanwhile too: sequence numbers leave no gaps. Nothing of it was applied or acknowledged.
  */
 import { join } from 'node:path';
-import type { Stamp } from '../domain/command.ts';
-import type { Submission } from '../domain/encoded-events.ts';
+import type { Command, Stamp } from '../domain/command.ts';
+import type { EncodedCommand } from '../domain/encoded-events.ts';
 import { type DiskFile, writeFullyAsync } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
 import type { LoggedRecord } from './replay.ts';
@@ -51,15 +51,15 @@ export class GroupWriter implements LogWriter {
     this.#durable = this.#mark();
   }
 
-  append(command: Submission, atMs: number): LoggedRecord {
+  append(command: Command | EncodedCommand, atMs: number): LoggedRecord {
     if (this.#closed) throw new Error('the log is closed');
     const stamp = this.#tip.nextStamp(atMs);
     const { segment, records } = this.#openGroup(stamp);
-    const record = sealedRecord(command, stamp, segment);
-    // They are lent, and written later.
-    const bytes = Buffer.from(record.bytes.subarray(0, record.lengthBytes));
+    const { bytes: lent, start, end, crc } = sealedRecord(command, stamp, segment);
+    // To be written later.
+    const bytes = Buffer.from(lent.subarray(start, end));
     records.push(bytes);
-    return this.#tip.advance(segment, { ...record, bytes }, stamp);
+    return this.#tip.advance(segment, { bytes, start: 0, end: bytes.length, crc }, stamp);
   }
 
   /** One call at a time. @throws LogUnavailable where the disk took it not and everything since is forgotten */

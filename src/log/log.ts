@@ -3,8 +3,8 @@
  * close; segments, frames and recovery stay behind this face.
  */
 import { join } from 'node:path';
-import type { Stamp } from '../domain/command.ts';
-import type { Submission } from '../domain/encoded-events.ts';
+import type { Command, Stamp } from '../domain/command.ts';
+import type { EncodedCommand } from '../domain/encoded-events.ts';
 import type { ContextEvent } from '../domain/event.ts';
 import type { Disk } from '../lib/disk.ts';
 import { GroupWriter } from './group-writer.ts';
@@ -94,7 +94,7 @@ export class CommandLog implements LogWriter {
     return total;
   }
 
-  append(command: Submission, atMs: number): LoggedRecord {
+  append(command: Command | EncodedCommand, atMs: number): LoggedRecord {
     return this.#writer.append(command, atMs);
   }
 

@@ -23,13 +23,14 @@ export const FRAME_BYTES = 28;
 export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
 
 /**
- * Fills in the frame of the record that is the first `lengthBytes` of some bytes, its payload being at `FRAME_BYTES`.
+ * Fills in the frame of the record that stands from `start` to `end`, its payload behind the frame.
  *
  * @returns its CRC
  */
 export function sealFrame(
   bytes: Buffer,
-  lengthBytes: number,
+  start: number,
+  end: number,
   stamp: Stamp,
   syncedBytes: number,
   seed: number,
@@ -39,12 +40,12 @@ export function sealFrame(
     lastMemory = bytes.buffer;
     lastView = new DataView(lastMemory, bytes.byteOffset, bytes.length);
   }
-  lastView.setUint32(4, lengthBytes - FRAME_BYTES, true);
-  lastView.setFloat64(8, stamp.sequence, true);
-  lastView.setFloat64(16, stamp.atMs, true);
-  lastView.setUint32(24, syncedBytes, true);
-  const crc = crc32(new Uint8Array(lastMemory, bytes.byteOffset + 4, lengthBytes - 4), seed);
-  lastView.setUint32(0, crc, true);
+  lastView.setUint32(start + 4, end - start - FRAME_BYTES, true);
+  lastView.setFloat64(start + 8, stamp.sequence, true);
+  lastView.setFloat64(start + 16, stamp.atMs, true);
+  lastView.setUint32(start + 24, syncedBytes, true);
+  const crc = crc32(new Uint8Array(lastMemory, bytes.byteOffset + start + 4, end - start - 4), seed);
+  lastView.setUint32(start, crc, true);
   return crc;
 }
 

@@ -1,7 +1,7 @@
 /** The growing end of a log: the active segment, and the stamp of the last command. Both writers advance it. */
 import { join } from 'node:path';
-import type { Stamp } from '../domain/command.ts';
-import type { Submission } from '../domain/encoded-events.ts';
+import type { Command, Stamp } from '../domain/command.ts';
+import type { EncodedCommand } from '../domain/encoded-events.ts';
 import { type Disk, type DiskFile, readFully, writeFully } from '../lib/disk.ts';
 import { type EncodedRecord, encodeCommand } from './command-codec.ts';
 import { LogDamaged, SyncFailed } from './errors.ts';
@@ -14,7 +14,7 @@ import { type ActiveSegment, newSegment, syncFolder } from './segment-file.ts';
 /** How a log grows: what `append` promises when it returns differs, see the two writers. */
 export interface LogWriter {
   /** @param atMs not before the time of the last command; the record's bytes are good until the next call at least */
-  append(command: Submission, atMs: number): LoggedRecord;
+  append(command: Command | EncodedCommand, atMs: number): LoggedRecord;
   /**
    * Makes durable, off the event loop, what was appended before this call.
    *
@@ -97,13 +97,14 @@ export class Tip {
   }
 
   /** Moves the end past a sealed record. */
-  advance(segment: ActiveSegment, { bytes, lengthBytes, crc }: SealedRecord, stamp: Stamp): LoggedRecord {
+  advance(segment: ActiveSegment, record: SealedRecord, stamp: Stamp): LoggedRecord {
+    const { bytes, start, end, crc } = record;
     const offset = segment.lengthBytes;
-    segment.lengthBytes += lengthBytes;
+    segment.lengthBytes += end - start;
     segment.lastCrc = crc;
     this.lastStamp = stamp;
     const position = positionAt(segment.header.ordinal, offset);
-    return { stamp, position, bytes, start: FRAME_BYTES, end: lengthBytes };
+    return { stamp, position, bytes, start: start + FRAME_BYTES, end };
   }
 }
 
@@ -122,13 +123,18 @@ export interface SealedRecord extends EncodedRecord {
 }
 
 /** A command as a record of a segment, good until the next call. @throws RangeError if it is too large */
-export function sealedRecord(command: Submission, stamp: Stamp, segment: ActiveSegment): SealedRecord {
-  const { bytes, lengthBytes } = encodeCommand(command);
-  if (lengthBytes - FRAME_BYTES > MAX_PAYLOAD_BYTES) {
-    throw new RangeError(`a command of ${lengthBytes} bytes is larger than a record may be`);
+export function sealedRecord(
+  command: Command | EncodedCommand,
+  stamp: Stamp,
+  segment: ActiveSegment,
+): SealedRecord {
+  const { bytes, start, end } = encodeCommand(command);
+  const payloadBytes = end - start - FRAME_BYTES;
+  if (payloadBytes > MAX_PAYLOAD_BYTES) {
+    throw new RangeError(`a command of ${payloadBytes} bytes is larger than a record may be`);
   }
-  const crc = sealFrame(bytes, lengthBytes, stamp, segment.syncedBytes, segment.seed);
-  return { bytes, lengthBytes, crc };
+  const crc = sealFrame(bytes, start, end, stamp, segment.syncedBytes, segment.seed);
+  return { bytes, start, end, crc };
 }
 
 /** Syncs a segment, waiting for it. @throws SyncFailed */

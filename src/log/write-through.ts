@@ -7,8 +7,8 @@
  * cut off again: at once, or, where the disk refuses even to shorten the file, before the next write. What lies past the
  * end meanwhile is no record.
  */
-import type { Stamp } from '../domain/command.ts';
-import type { Submission } from '../domain/encoded-events.ts';
+import type { Command, Stamp } from '../domain/command.ts';
+import type { EncodedCommand } from '../domain/encoded-events.ts';
 import { type DiskFile, writeFully } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
 import type { LoggedRecord } from './replay.ts';
@@ -36,7 +36,7 @@ export class WriteThroughWriter implements LogWriter {
    * @throws LogUnavailable where the disk takes no writes
    * @throws SyncFailed where a full segment could not be made durable
    */
-  append(command: Submission, atMs: number): LoggedRecord {
+  append(command: Command | EncodedCommand, atMs: number): LoggedRecord {
     if (this.#closed) throw new Error('the log is closed');
     const stamp = this.#tip.nextStamp(atMs);
     const { active } = this.#tip;
@@ -89,14 +89,14 @@ export class WriteThroughWriter implements LogWriter {
     return next;
   }
 
-  #write(segment: ActiveSegment, { bytes, lengthBytes }: SealedRecord): void {
+  #write(segment: ActiveSegment, { bytes, start, end }: SealedRecord): void {
     const { file } = segment;
     if (file === undefined) throw new Error('a segment without a file');
     try {
       if (this.#cutPending) this.#cutBack(segment);
-      const end = segment.lengthBytes + lengthBytes;
-      if (end > this.#askAt && this.#roomBytes > 0) this.#makeRoom(file, segment.lengthBytes, end);
-      writeFully(file, bytes, segment.lengthBytes, lengthBytes);
+      const needed = segment.lengthBytes + end - start;
+      if (needed > this.#askAt && this.#roomBytes > 0) this.#makeRoom(file, segment.lengthBytes, needed);
+      writeFully(file, bytes, segment.lengthBytes, start, end);
     } catch (error) {
       this.#cutPending = true;
       this.#cutBackIfPossible(segment);

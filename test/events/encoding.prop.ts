@@ -7,7 +7,15 @@ import type { Idempotency } from '../../src/domain/command.ts';
 import { type ContextEvent, EVENT_TYPES } from '../../src/domain/event.ts';
 import { agentId, tenantId } from '../../src/domain/ids.ts';
 import { EventCursor, idempotencyIn, readDetails } from '../../src/events/cursor.ts';
-import { encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from '../../src/events/encoding.ts';
+import {
+  encodeAround,
+  encodeEvents,
+  idBytes,
+  maxEncodedBytes,
+  RECORD_EVENTS_CODE,
+} from '../../src/events/encoding.ts';
+import { EventTranscoder } from '../../src/events/transcoder.ts';
+import { IdIndex } from '../../src/lib/id-index.ts';
 import { anyEvent, idText } from '../log/commands.ts';
 
 const packr = new Packr({ useRecords: false });
@@ -77,6 +85,12 @@ function shortened(event: ContextEvent): ContextEvent {
   };
 }
 
+/** As long as the HTTP API takes one. */
+const keyed: fc.Arbitrary<Idempotency> = fc.record({
+  key: fc.string({ minLength: 1, maxLength: 255 }),
+  payloadHash: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 }),
+});
+
 const batch = fc.oneof(
   { weight: 20, arbitrary: fc.array(edgeEvent, { maxLength: 4 }) },
   {
@@ -114,6 +128,34 @@ describe('the events of a record', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('are the same made where the events stand, whoever else sent some in between', () => {
+    const ids = new IdIndex<number>();
+    const transcoder = new EventTranscoder();
+    fc.assert(
+      fc.property(idText, idText, batch, fc.option(keyed, { nil: undefined }), (...given) => {
+        const [tenant, agent, events, idempotency] = given;
+        transcoder.clear();
+        for (const event of events) transcoder.take(event);
+        const row = ids.add(idBytes(tenantId(tenant), agentId(agent)), ids.size);
+        ids.add(idBytes(tenantId(tenant), agentId(`${agent}-`)), ids.size);
+        const command = encodeAround(transcoder.encoded, ids, row, idempotency);
+        const made = command.bytes.subarray(command.start, command.end);
+        expect(made.equals(encoded(tenant, agent, events, idempotency).subarray(START))).toBe(true);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('are not made where there is no room for their ids, or for an Idempotency-Key', () => {
+    const ids = new IdIndex<undefined>();
+    const long = ids.add(idBytes(tenantId('t'.repeat(400)), agentId('a'.repeat(400))), undefined);
+    const short = ids.add(idBytes(tenantId('t'), agentId('a')), undefined);
+    const { encoded: events } = new EventTranscoder();
+    expect(() => encodeAround(events, ids, long, undefined)).toThrow(RangeError);
+    const idempotency = { key: 'k'.repeat(20_000), payloadHash: '' };
+    expect(() => encodeAround(events, ids, short, idempotency)).toThrow(RangeError);
   });
 
   it('are passed over without a trace on those that are read', () => {

@@ -6,9 +6,10 @@ import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { agentId, tenantId } from '../../src/domain/ids.ts';
 import { LIMITS } from '../../src/domain/limits.ts';
 import { EventCursor } from '../../src/events/cursor.ts';
-import { encodeEvents } from '../../src/events/encoding.ts';
+import { encodeAround, idBytes } from '../../src/events/encoding.ts';
 import { EventTranscoder } from '../../src/events/transcoder.ts';
 import { readEvent } from '../../src/http/schemas.ts';
+import { IdIndex } from '../../src/lib/id-index.ts';
 import { readStrictJson } from '../../src/lib/json.ts';
 
 const EXAMPLE = {
@@ -38,7 +39,7 @@ function short(json: Buffer): unknown {
   }
   const { encoded } = shared;
   expect(encoded.count).toBe(1);
-  expect(encoded.lengthBytes).toBeLessThanOrEqual(json.length);
+  expect(encoded.end - encoded.start).toBeLessThanOrEqual(json.length);
   return eventIn(encoded);
 }
 
@@ -51,11 +52,16 @@ function amidst(json: Buffer, before: string, after: string): unknown {
 }
 
 function eventIn(encoded: EncodedEvents): unknown {
-  const bytes = Buffer.alloc(encoded.lengthBytes + 200);
-  encodeEvents(bytes, 0, tenantId('t'), agentId('a'), encoded);
-  const cursor = new EventCursor(bytes, 0);
+  const cursor = cursorOver(encoded);
   expect(cursor.next()).toBe(true);
   return cursor.event();
+}
+
+function cursorOver(encoded: EncodedEvents): EventCursor {
+  const ids = new IdIndex<undefined>();
+  const row = ids.add(idBytes(tenantId('t'), agentId('a')), undefined);
+  const { bytes, start } = encodeAround(encoded, ids, row, undefined);
+  return new EventCursor(bytes, start);
 }
 
 function long(json: Buffer): unknown {
@@ -319,10 +325,7 @@ describe('the short way from JSON to the log', () => {
       else if (typeof event === 'object' && event !== null && 'serviceName' in event)
         transcoder.take(event as never);
     }
-    const { encoded } = transcoder;
-    const bytes = Buffer.alloc(encoded.lengthBytes + 200);
-    encodeEvents(bytes, 0, tenantId('t'), agentId('a'), encoded);
-    const cursor = new EventCursor(bytes, 0);
+    const cursor = cursorOver(transcoder.encoded);
     const read: unknown[] = [];
     while (cursor.next()) read.push(cursor.event());
     expect(read).toEqual(expected);

@@ -37,7 +37,7 @@ function newKey(): string {
     hash: sha256Hex(text),
     createdAtMs: 0,
     revokedAtMs: null,
-    isRegistered: true,
+    agentRow: 0,
   });
   return text;
 }

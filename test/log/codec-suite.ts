@@ -30,7 +30,7 @@ export function describeCodec(
 ): void {
   const recordOf = (command: Command, stamp: Stamp, syncedBytes: number, seed: number): Buffer => {
     const record = bytesOf(encodeCommand(command));
-    sealFrame(record, record.length, stamp, syncedBytes, seed);
+    sealFrame(record, 0, record.length, stamp, syncedBytes, seed);
     return record;
   };
 

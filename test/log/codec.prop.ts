@@ -13,7 +13,7 @@ const SEED = 0x5eed;
 
 function recordOf(command: Parameters<typeof codec.encodeCommand>[0]): Buffer {
   const record = bytesOf(codec.encodeCommand(command));
-  sealFrame(record, record.length, { sequence: 17, atMs: 1_760_000_000_000 }, 64, SEED);
+  sealFrame(record, 0, record.length, { sequence: 17, atMs: 1_760_000_000_000 }, 64, SEED);
   return record;
 }
 

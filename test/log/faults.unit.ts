@@ -6,8 +6,9 @@ import type { CommandLog } from '../../src/log/log.ts';
 import { HEADER_BYTES, segmentFileName } from '../../src/log/segment.ts';
 import type { Judge } from './faulty-disk.ts';
 import { aCommand, appendOne, appendTo, LogDirectory } from './log-directory.ts';
+import { bytesOf } from './records.ts';
 
-const RECORD_BYTES = encodeCommand(aCommand(1)).lengthBytes;
+const RECORD_BYTES = bytesOf(encodeCommand(aCommand(1))).length;
 const THREE_RECORDS = HEADER_BYTES + 3 * RECORD_BYTES;
 const FIRST = segmentFileName(1);
 
@@ -138,7 +139,7 @@ describe('a disk without space for a record', () => {
     logged.push(appendOne(log, aCommand(4)));
     directory.close(log);
     expect(directory.get(FIRST)).toHaveLength(
-      HEADER_BYTES + 2 * RECORD_BYTES + encodeCommand(aCommand(3, 200)).lengthBytes,
+      HEADER_BYTES + 2 * RECORD_BYTES + bytesOf(encodeCommand(aCommand(3, 200))).length,
     );
     await directory.expectLog(logged);
   });

@@ -22,7 +22,7 @@ const SEED = 7;
 
 function sealed(payload: string): Buffer {
   const record = Buffer.concat([Buffer.alloc(FRAME_BYTES), Buffer.from(payload)]);
-  sealFrame(record, record.length, { sequence: 42, atMs: 1_760_000_000_000 }, 64, SEED);
+  sealFrame(record, 0, record.length, { sequence: 42, atMs: 1_760_000_000_000 }, 64, SEED);
   return record;
 }
 

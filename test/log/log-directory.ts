@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Command, Stamp } from '../../src/domain/command.ts';
+import type { EncodedCommand } from '../../src/domain/encoded-events.ts';
 import { tenantId } from '../../src/domain/ids.ts';
 import { decodeCommand } from '../../src/log/command-codec.ts';
 import { LogDamaged } from '../../src/log/errors.ts';
@@ -176,7 +177,7 @@ export function appendTo(log: CommandLog, from: number, to: number): Logged[] {
   return logged;
 }
 
-export function appendOne(log: CommandLog, command: Command): Logged {
+export function appendOne(log: CommandLog, command: Command | EncodedCommand): Logged {
   return loggedIn(log.append(command, START_MS + log.lastStamp.sequence));
 }
 

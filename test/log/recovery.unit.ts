@@ -28,7 +28,7 @@ import {
 } from './log-directory.ts';
 import { bytesOf } from './records.ts';
 
-const RECORD_BYTES = encodeCommand(aCommand(1)).lengthBytes;
+const RECORD_BYTES = bytesOf(encodeCommand(aCommand(1))).length;
 const THREE_RECORDS = HEADER_BYTES + 3 * RECORD_BYTES;
 const FIRST = segmentFileName(1);
 const SECOND = segmentFileName(2);
@@ -608,12 +608,13 @@ describe('a record out of its place', () => {
     const logged = await directory.write(1, 3);
     const bytes = directory.get(FIRST);
     const record = bytesOf(encodeCommand(aCommand(4)));
-    sealFrame(record, record.length, { sequence, atMs }, HEADER_BYTES, seedOf(bytes));
+    sealFrame(record, 0, record.length, { sequence, atMs }, HEADER_BYTES, seedOf(bytes));
     directory.put(FIRST, Buffer.concat([bytes, record]));
     await directory.expectRefused(1, bytes.length, new RegExp(`record ${sequence} follows record 3`));
     // The same record in its place is good.
     sealFrame(
       record,
+      0,
       record.length,
       { sequence: 4, atMs: last(logged).stamp.atMs },
       HEADER_BYTES,

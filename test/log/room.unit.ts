@@ -2,9 +2,14 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Command } from '../../src/domain/command.ts';
+import type { EncodedCommand } from '../../src/domain/encoded-events.ts';
+import { encodeCommand } from '../../src/log/command-codec.ts';
+import { FRAME_BYTES } from '../../src/log/record.ts';
 import { HEADER_BYTES, segmentFileName } from '../../src/log/segment.ts';
 import type { DiskCall } from './faulty-disk.ts';
 import { aCommand, appendOne, appendTo, LogDirectory, placeOf } from './log-directory.ts';
+import { bytesOf } from './records.ts';
 
 const FIRST = segmentFileName(1);
 const SEGMENT_BYTES = 64 * 1024 * 1024;
@@ -54,7 +59,11 @@ describe('room in the file of the active segment', () => {
     const { log } = await open();
     appendOne(log, aCommand(1));
     const before = processWrites();
-    appendTo(log, 2, 200);
+    appendTo(log, 2, 100);
+    for (let n = 101; n <= 200; n += 1) {
+      const command = aCommand(n);
+      expect(appendOne(log, amidst(command)).command).toEqual(command);
+    }
     // Those of whatever else runs in this process.
     expect(processWrites() - before).toBeLessThan(20);
     directory.close(log);
@@ -226,4 +235,11 @@ describe('a disk that has no room', () => {
 /** write(2) and its kin, of this process so far. */
 function processWrites(): number {
   return Number(/syscw: (\d+)/.exec(fs.readFileSync('/proc/self/io', 'utf8'))?.[1]);
+}
+
+/** A command as it is encoded in a longer buffer. */
+function amidst(command: Command): EncodedCommand {
+  const record = bytesOf(encodeCommand(command));
+  const bytes = Buffer.concat([Buffer.alloc(100, 'x'), record, Buffer.alloc(100, 'x')]);
+  return { type: 'encoded-command', bytes, start: 100 + FRAME_BYTES, end: 100 + record.length };
 }
