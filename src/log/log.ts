@@ -81,12 +81,12 @@ export class CommandLog implements LogWriter {
     return active.file === undefined ? Math.max(0, active.header.ordinal - 2) : active.header.ordinal - 1;
   }
 
-  /** Bytes of its segments. */
-  sizeBytes(): number {
+  /** Bytes of its segments, or of those after one. */
+  sizeBytes(afterOrdinal = 0): number {
     const { active } = this.#tip;
     let total = active?.lengthBytes ?? 0;
     for (const ordinal of segmentOrdinals(this.#disk, this.#directory)) {
-      if (ordinal === active?.header.ordinal) continue;
+      if (ordinal === active?.header.ordinal || ordinal <= afterOrdinal) continue;
       const known = this.#sealedBytes.get(ordinal) ?? this.#sizeOf(ordinal);
       this.#sealedBytes.set(ordinal, known);
       total += known;

@@ -29,7 +29,11 @@ function copyOf(directory: string): string {
   return copy;
 }
 
-const SETTINGS: Partial<Settings> = { segmentBytes: 4096, retentionSeconds: 2 * 3600, windowMaxEvents: 20 };
+const SETTINGS = {
+  segmentBytes: 4096,
+  retentionSeconds: 2 * 3600,
+  windowMaxEvents: 20,
+} satisfies Partial<Settings>;
 const LIMITS = { retentionMs: 2 * 3_600_000, windowMaxEvents: 20, windowMaxBytes: 8 * 1024 * 1024 };
 
 const make = (task: CheckpointTask) => makeCheckpoint({ ...task, disk: nodeDisk });
@@ -213,6 +217,35 @@ describe('a start from a checkpoint', () => {
     const made = make({ dataDirectory: directory, limits: LIMITS, throughOrdinal: sealed(directory) });
     await expect(made).rejects.toThrow(/segment-00000002\.log is damaged/);
     expect(checkpoints(directory)).toEqual([]);
+  });
+});
+
+describe('a checkpoint', () => {
+  it('is made again when the log has grown by as much as it is large, and not before', async () => {
+    const directory = freshDirectory();
+    const settings = { ...SETTINGS, checkpointSegments: 2, windowMaxEvents: 10_000 };
+    const engine = await openTestEngine(directory, settings, new ManualClock(START_MS), make);
+    const { tenantId, agentId } = await engine.newTenant('payments');
+    const events = Array.from({ length: 100 }, () =>
+      anEvent({ entity: 'e'.repeat(500), ttlSeconds: 86_400 }),
+    );
+    for (let n = 0; n < 5; n += 1) await engine.submit({ type: 'record-events', tenantId, agentId, events });
+    await engine.checkpointNow();
+    const [first = ''] = checkpoints(directory);
+    const { size } = statSync(join(directory, 'checkpoints', first));
+    const { log } = engine;
+    const coveredBytes = log.sizeBytes() - log.sizeBytes(Number(/\d+/.exec(first)?.[0]));
+    let grownBytes = 0;
+    // A few at a time: dozens of segments before it is due.
+    while (checkpoints(directory).length < 2) {
+      expect(grownBytes).toBeLessThan(size);
+      await engine.submit({ type: 'record-events', tenantId, agentId, events: events.slice(0, 5) });
+      grownBytes = log.sizeBytes() - coveredBytes;
+      await engine.checkpointNow();
+    }
+    expect(grownBytes).toBeGreaterThanOrEqual(size);
+    expect(size).toBeGreaterThan(20 * settings.segmentBytes);
+    await engine.close();
   });
 });
 

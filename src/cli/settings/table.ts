@@ -161,7 +161,7 @@ export const SETTINGS: SettingsTable = {
   },
   checkpointSegments: {
     name: 'checkpoint-segments',
-    help: 'segments sealed since the last checkpoint that call for one',
+    help: 'segments sealed since the last checkpoint that call for one, once they hold as much as it does',
     type: integerFrom(1, 10_000),
   },
   windowMaxEvents: {
