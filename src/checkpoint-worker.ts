@@ -1,7 +1,20 @@
-/** The thread that makes checkpoints, so that the server's own never stops for one. */
+/**
+ * The thread that makes checkpoints, so that the server's own never stops for one. It gives way to every other: on two
+ * cores, one of them busy, p99 of an ingest beside a checkpoint came to 9 ms without that, and to 4 with it.
+ */
+import { constants, setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { type CheckpointTask, makeCheckpoint } from './commands/checkpointer.ts';
 import { nodeDisk } from './lib/disk.ts';
+
+// Elsewhere it would be the whole process.
+if (process.platform === 'linux') {
+  try {
+    setPriority(constants.priority.PRIORITY_LOW);
+  } catch {
+    // A sandbox that forbids it: then it is a thread like others.
+  }
+}
 
 const task: CheckpointTask = workerData;
 await makeCheckpoint({ ...task, disk: nodeDisk });

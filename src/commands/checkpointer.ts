@@ -50,7 +50,7 @@ export type CheckpointTask = Omit<CheckpointOptions, 'disk'>;
 export async function makeCheckpoint(options: CheckpointOptions): Promise<void> {
   const { disk, dataDirectory, limits, throughOrdinal } = options;
   const changes = { changed: () => {} };
-  const { state, read } = await load({ disk, dataDirectory, limits, changes, throughOrdinal }, replay);
+  const { state, after, read } = await load({ disk, dataDirectory, limits, changes, throughOrdinal }, replay);
   const { end, tail } = read;
   if (tail.type !== 'clean' || end?.ordinal !== throughOrdinal) {
     const name = segmentFileName(throughOrdinal);
@@ -60,7 +60,8 @@ export async function makeCheckpoint(options: CheckpointOptions): Promise<void> 
   state.reclaim(atMs, Number.POSITIVE_INFINITY);
   const directory = checkpointDirectory(dataDirectory);
   writeCheckpoint(disk, directory, end, dumpState(state, atMs));
-  removeBrokenCheckpoints(disk, directory);
+  // Those two have just been read whole.
+  removeBrokenCheckpoints(disk, directory, [throughOrdinal, after?.ordinal]);
 }
 
 export interface CheckpointerOptions {

@@ -31,9 +31,10 @@ const RECLAIM_EVERY = 4096;
 export async function load<End extends { readonly commands: number }>(
   options: LoadOptions,
   read: (options: ReplayOptions, visit: Visit) => Promise<End>,
-): Promise<{ readonly state: State; readonly read: End; readonly passedOver: readonly string[] }> {
+): Promise<Restored & { readonly read: End }> {
   const { dataDirectory, disk, limits, changes, ...rest } = options;
-  const { state, after, passedOver } = restore(disk, checkpointDirectory(dataDirectory), limits, changes);
+  const restored = restore(disk, checkpointDirectory(dataDirectory), limits, changes);
+  const { state, after } = restored;
   const replayOptions = { ...rest, disk, directory: logDirectory(dataDirectory), after };
   const end = await read(replayOptions, (record) => {
     apply(state, record);
@@ -41,11 +42,12 @@ export async function load<End extends { readonly commands: number }>(
     // A step a command keeps pace: a command brings one event, as a rule, and a step takes out many.
     if (sequence % RECLAIM_EVERY === 0) state.reclaim(atMs, RECLAIM_EVERY);
   });
-  return { state, read: end, passedOver };
+  return { ...restored, read: end };
 }
 
 interface Restored {
   readonly state: State;
+  /** What the checkpoint that was taken covers; undefined where none was. */
   readonly after: SegmentEnd | undefined;
   readonly passedOver: readonly string[];
 }

@@ -128,9 +128,18 @@ function takeRows(payload: Buffer, name: string, visit: (row: Row) => void): voi
   }
 }
 
-/** Removes checkpoints that cannot be used any more, all of each being read: none of them may pass for a fallback. */
-export function removeBrokenCheckpoints(disk: Disk, directory: string): void {
+/**
+ * Removes checkpoints that cannot be used any more, all of each being read: none of them may pass for a fallback.
+ *
+ * @param good those that need not be read again
+ */
+export function removeBrokenCheckpoints(
+  disk: Disk,
+  directory: string,
+  good: readonly (number | undefined)[],
+): void {
   for (const ordinal of checkpointOrdinals(disk, directory)) {
+    if (good.includes(ordinal)) continue;
     const name = checkpointFileName(ordinal);
     const file = disk.open(join(directory, name), 'read');
     try {

@@ -180,8 +180,17 @@ describe('the checkpoints of a folder', () => {
       calls.push(name);
       return undefined;
     };
-    removeBrokenCheckpoints(directory.disk, directory.path);
+    removeBrokenCheckpoints(directory.disk, directory.path, [undefined]);
     expect(ordinals()).toEqual([3, 1]);
     expect(calls).toEqual(['sync-directory']);
+  });
+
+  it('that are said to be good are not read again', () => {
+    for (const ordinal of [1, 2, 3]) {
+      write(rowsOf(3), { ...END, ordinal });
+      directory.put(checkpointFileName(ordinal), Buffer.alloc(1));
+    }
+    removeBrokenCheckpoints(directory.disk, directory.path, [3, undefined, 1]);
+    expect(ordinals()).toEqual([3, 1]);
   });
 });
