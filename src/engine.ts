@@ -36,7 +36,7 @@ export interface EngineOptions {
   /** A broken invariant or a failed sync: the process must end. */
   readonly onFatal: (error: Error) => void;
   /** Makes a checkpoint, on another thread where there is one. Without it none is made and nothing deleted. */
-  readonly makeCheckpoint?: (task: CheckpointTask) => Promise<void>;
+  readonly makeCheckpoint?: (task: CheckpointTask, nobodyWaits: AbortSignal) => Promise<void>;
   /** Something went wrong that stops nothing: a checkpoint that could not be made, a caller that threw. */
   readonly onTrouble: (error: unknown) => void;
   /** Writes are not taken any more, for this reason; or, undefined, are taken again. */
@@ -107,7 +107,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const newLogId = Buffer.from(entropy.bytes(LOG_ID_BYTES)).toString('hex');
   const pause = () => new Promise<void>((resolve) => scheduler.soon(resolve));
   const startedMs = clock.monotonic();
-  const { state, read, passedOver } = await load(
+  const { state, after, read, passedOver } = await load(
     { disk, dataDirectory, limits, changes: snapshots, pause, onProgress: options.onProgress ?? (() => {}) },
     (replayOptions, visit) =>
       CommandLog.open({ ...replayOptions, segmentBytes, writes, roomBytes, newLogId }, visit),
@@ -172,7 +172,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       scheduler,
       retentionMs: limits.retentionMs,
       everySegments: settings.checkpointSegments,
-      make: (throughOrdinal) => makeCheckpoint({ dataDirectory, limits, throughOrdinal }),
+      restoredOrdinal: after?.ordinal ?? 0,
+      make: (throughOrdinal, nobodyWaits) =>
+        makeCheckpoint({ dataDirectory, limits, throughOrdinal }, nobodyWaits),
       onTrouble: options.onTrouble,
     });
   checkpointer?.start();

@@ -2,10 +2,11 @@
  * Checkpoints and retention: when enough segments have been sealed, a checkpoint of them is made beside the
  * running server, by replaying them; then what it makes superfluous is deleted.
  *
- * To make one takes reading the one before and writing all that lives: it waits until the log has grown by as much as
- * that one is large (as Redis rewrites its append-only file), so that a checkpoint costs an event the same however many
- * live, and a start reads about twice what lives. With two million live events, checkpoints every four segments took
- * 9.7 µs of CPU for each event that came in, and more for each further one that lived; these take 5.1.
+ * To make one takes reading the one before and writing all that the state holds: it waits until the log has grown by
+ * as much as that one is large (as Redis rewrites its append-only file), so that checkpoints add at most so much to what
+ * an event costs, however much is held. With two million live events, checkpoints every four segments took 9.7 µs of CPU
+ * for each event that came in, and more for each further one that lived; these take 5.1. Where less comes than came
+ * before, it does not wait for long: what is past retention is deleted with a checkpoint.
  *
  * Two checkpoints are kept, so that a bad one has an older one to fall back to, and a segment is deleted only
  * when the older of them covers it and everything in it is past retention.
@@ -67,38 +68,55 @@ export async function makeCheckpoint(options: CheckpointOptions): Promise<void> 
 export interface CheckpointerOptions {
   readonly disk: Disk;
   readonly dataDirectory: string;
-  readonly log: Pick<CommandLog, 'sealedOrdinal' | 'sizeBytes' | 'deleteOld'>;
+  readonly log: Pick<CommandLog, 'sealedOrdinal' | 'sealedBytes' | 'deleteOld'>;
+  /** Through which segment the checkpoint covers that was restored at the start; 0 where none was. */
+  readonly restoredOrdinal: number;
   readonly time: Pick<Clock, 'now'>;
   readonly scheduler: Scheduler;
   readonly retentionMs: number;
   /** Sealed segments that make a checkpoint worth its while, at least. */
   readonly everySegments: number;
-  /** Makes a checkpoint elsewhere than on this thread. */
-  readonly make: (throughOrdinal: number) => Promise<void>;
+  /** Makes a checkpoint elsewhere than on this thread. It may give up when it is told that nobody waits for it. */
+  readonly make: (throughOrdinal: number, nobodyWaits: AbortSignal) => Promise<void>;
   /** A checkpoint that could not be made: the log is whole without it, and the next one is tried later. */
   readonly onTrouble: (error: unknown) => void;
 }
 
 const LOOK_INTERVAL_MS = 1000;
+/** After so large a part of retention one is made however little the log has grown, if only by enough segments. */
+const RETENTION_PART = 4;
 /** After one that failed. */
 const RETRY_MS = 60_000;
 
+/** The newest checkpoint that is known to be good. */
+interface Newest {
+  readonly ordinal: number;
+  readonly bytes: number;
+  /** The time of the last command that it covers. */
+  readonly atMs: number;
+}
+
+const NONE: Newest = { ordinal: 0, bytes: 0, atMs: Number.NEGATIVE_INFINITY };
+
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
+  readonly #directory: string;
+  readonly #stopping = new AbortController();
   #making: Promise<void> | undefined;
   #notBeforeMs = Number.NEGATIVE_INFINITY;
-  #stopped = false;
-  #newest: { readonly ordinal: number; readonly atMs: number } | undefined;
+  #newest: Newest;
   /** Checkpoints that could not be made, since the process began. */
   failures = 0;
 
   constructor(options: CheckpointerOptions) {
     this.#options = options;
+    this.#directory = checkpointDirectory(options.dataDirectory);
+    this.#newest = this.#read(options.restoredOrdinal);
   }
 
   start(): void {
     this.#options.scheduler.after(LOOK_INTERVAL_MS, () => {
-      if (this.#stopped) return;
+      if (this.#stopping.signal.aborted) return;
       this.#making = this.look().finally(() => {
         this.#making = undefined;
         this.start();
@@ -106,33 +124,30 @@ export class Checkpointer {
     });
   }
 
-  /** Waits for a checkpoint that is being made. */
+  /** Waits for a checkpoint that is being made and does not give up. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopping.abort();
     await this.#making;
   }
 
   /** Makes a checkpoint if one is due, and deletes what it makes superfluous. */
   async look(): Promise<void> {
-    const { disk, dataDirectory, log, time, everySegments, make, onTrouble } = this.#options;
-    const directory = checkpointDirectory(dataDirectory);
+    const { disk, log, time, make, onTrouble } = this.#options;
     const nowMs = time.now();
     try {
-      // Left by a process that died in the middle of one: none is being made now.
-      for (const name of disk.list(directory)) {
-        if (name.endsWith('.tmp')) disk.remove(join(directory, name));
+      // Left by a process that ended in the middle of one: none is being made now.
+      for (const name of disk.list(this.#directory)) {
+        if (name.endsWith('.tmp')) disk.remove(join(this.#directory, name));
       }
-      const newest = checkpointOrdinals(disk, directory)[0] ?? 0;
-      this.#note(directory, newest);
       const sealed = log.sealedOrdinal;
-      if (sealed - newest < everySegments || nowMs < this.#notBeforeMs) return;
-      if (log.sizeBytes(newest) < checkpointBytes(disk, directory, newest)) return;
+      if (nowMs < this.#notBeforeMs || !this.#isDue(sealed, nowMs)) return;
       this.#notBeforeMs = nowMs + RETRY_MS;
-      await make(sealed);
+      await make(sealed, this.#stopping.signal);
+      this.#newest = this.#read(sealed);
       this.#notBeforeMs = Number.NEGATIVE_INFINITY;
-      this.#note(directory, sealed);
-      this.#deleteSuperfluous(directory);
+      this.#deleteSuperfluous(this.#directory);
     } catch (error) {
+      if (this.#stopping.signal.aborted) return;
       this.failures += 1;
       onTrouble(error);
     }
@@ -140,13 +155,21 @@ export class Checkpointer {
 
   /** The time of the last command that the newest checkpoint covers; undefined where there is none. */
   get newestAtMs(): number | undefined {
-    return this.#newest?.atMs;
+    return this.#newest === NONE ? undefined : this.#newest.atMs;
   }
 
-  #note(directory: string, ordinal: number): void {
-    if (ordinal === 0 || ordinal === this.#newest?.ordinal) return;
-    const { lastStamp } = readCheckpointEnd(this.#options.disk, directory, ordinal);
-    this.#newest = { ordinal, atMs: lastStamp.atMs };
+  #isDue(sealed: number, nowMs: number): boolean {
+    const { log, everySegments, retentionMs } = this.#options;
+    const { ordinal, bytes, atMs } = this.#newest;
+    if (sealed - ordinal < everySegments) return false;
+    return log.sealedBytes(ordinal) >= bytes || nowMs - atMs >= retentionMs / RETENTION_PART;
+  }
+
+  #read(ordinal: number): Newest {
+    if (ordinal === 0) return NONE;
+    const { disk } = this.#options;
+    const { lastStamp } = readCheckpointEnd(disk, this.#directory, ordinal);
+    return { ordinal, bytes: checkpointBytes(disk, this.#directory, ordinal), atMs: lastStamp.atMs };
   }
 
   /** Only right after one was made, when all that are left have just been read whole. */

@@ -55,9 +55,8 @@ export function checkpointOrdinals(disk: Disk, directory: string): number[] {
     .sort((a, b) => b - a);
 }
 
-/** How large a checkpoint is; 0 where there is none. */
+/** How large a checkpoint is. */
 export function checkpointBytes(disk: Disk, directory: string, ordinal: number): number {
-  if (ordinal === 0) return 0;
   const file = disk.open(join(directory, checkpointFileName(ordinal)), 'read');
   try {
     return file.sizeBytes();

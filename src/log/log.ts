@@ -81,12 +81,17 @@ export class CommandLog implements LogWriter {
     return active.file === undefined ? Math.max(0, active.header.ordinal - 2) : active.header.ordinal - 1;
   }
 
-  /** Bytes of its segments, or of those after one. */
-  sizeBytes(afterOrdinal = 0): number {
+  /** Bytes of its segments. */
+  sizeBytes(): number {
     const { active } = this.#tip;
-    let total = active?.lengthBytes ?? 0;
+    return (active?.lengthBytes ?? 0) + this.sealedBytes(0, (active?.header.ordinal ?? 1) - 1);
+  }
+
+  /** Bytes of segments that are written to no more, after one and through another. */
+  sealedBytes(afterOrdinal: number, throughOrdinal = this.sealedOrdinal): number {
+    let total = 0;
     for (const ordinal of segmentOrdinals(this.#disk, this.#directory)) {
-      if (ordinal === active?.header.ordinal || ordinal <= afterOrdinal) continue;
+      if (ordinal <= afterOrdinal || ordinal > throughOrdinal) continue;
       const known = this.#sealedBytes.get(ordinal) ?? this.#sizeOf(ordinal);
       this.#sealedBytes.set(ordinal, known);
       total += known;

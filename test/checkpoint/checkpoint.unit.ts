@@ -221,31 +221,76 @@ describe('a start from a checkpoint', () => {
 });
 
 describe('a checkpoint', () => {
-  it('is made again when the log has grown by as much as it is large, and not before', async () => {
+  const settings = { ...SETTINGS, checkpointSegments: 2, windowMaxEvents: 10_000 };
+
+  /** A directory whose checkpoint is many segments large, and what has been sealed since. */
+  async function withLargeCheckpoint() {
     const directory = freshDirectory();
-    const settings = { ...SETTINGS, checkpointSegments: 2, windowMaxEvents: 10_000 };
-    const engine = await openTestEngine(directory, settings, new ManualClock(START_MS), make);
+    const clock = new ManualClock(START_MS);
+    const engine = await openTestEngine(directory, settings, clock, make);
     const { tenantId, agentId } = await engine.newTenant('payments');
-    const events = Array.from({ length: 100 }, () =>
-      anEvent({ entity: 'e'.repeat(500), ttlSeconds: 86_400 }),
-    );
-    for (let n = 0; n < 5; n += 1) await engine.submit({ type: 'record-events', tenantId, agentId, events });
+    const event = anEvent({ entity: 'e'.repeat(500), ttlSeconds: 86_400 });
+    const append = (count: number) => {
+      const events = new Array<typeof event>(count).fill(event);
+      return engine.submit({ type: 'record-events', tenantId, agentId, events });
+    };
+    for (let n = 0; n < 5; n += 1) await append(100);
     await engine.checkpointNow();
-    const [first = ''] = checkpoints(directory);
-    const { size } = statSync(join(directory, 'checkpoints', first));
-    const { log } = engine;
-    const coveredBytes = log.sizeBytes() - log.sizeBytes(Number(/\d+/.exec(first)?.[0]));
-    let grownBytes = 0;
-    // A few at a time: dozens of segments before it is due.
+    const [name = ''] = checkpoints(directory);
+    const { size } = statSync(join(directory, 'checkpoints', name));
+    expect(size).toBeGreaterThan(20 * settings.segmentBytes);
+    const covered = segments(directory).length - 1;
+    const sealedBytes = () =>
+      segments(directory)
+        .sort()
+        .slice(covered, -1)
+        .reduce((sum, segment) => sum + statSync(join(directory, 'log', segment)).size, 0);
+    return { directory, clock, engine, append, size, sealedBytes };
+  }
+
+  it('is made again when the log has grown by as much as it is large, and not before', async () => {
+    const { directory, engine, append, size, sealedBytes } = await withLargeCheckpoint();
     while (checkpoints(directory).length < 2) {
-      expect(grownBytes).toBeLessThan(size);
-      await engine.submit({ type: 'record-events', tenantId, agentId, events: events.slice(0, 5) });
-      grownBytes = log.sizeBytes() - coveredBytes;
+      expect(sealedBytes()).toBeLessThan(size);
+      await append(5);
       await engine.checkpointNow();
     }
-    expect(grownBytes).toBeGreaterThanOrEqual(size);
-    expect(size).toBeGreaterThan(20 * settings.segmentBytes);
+    expect(sealedBytes()).toBeGreaterThanOrEqual(size);
     await engine.close();
+  });
+
+  it('is made again, where less comes than came before, when a part of retention has passed', async () => {
+    const { directory, clock, engine, append } = await withLargeCheckpoint();
+    for (let n = 0; n < 3; n += 1) await append(5);
+    clock.step((settings.retentionSeconds * 1000) / 4 - 1);
+    await engine.checkpointNow();
+    expect(checkpoints(directory)).toHaveLength(1);
+    clock.step(1);
+    await engine.checkpointNow();
+    expect(checkpoints(directory)).toHaveLength(2);
+    // Not of what is too little to be worth it.
+    clock.step(settings.retentionSeconds * 1000);
+    await engine.checkpointNow();
+    expect(checkpoints(directory)).toHaveLength(2);
+    await engine.close();
+  });
+
+  it('that could not be read at the start is not waited for', async () => {
+    const { directory, clock, engine, append } = await withLargeCheckpoint();
+    for (let n = 0; n < 3; n += 1) await append(5);
+    await engine.close();
+    const [name = ''] = checkpoints(directory);
+    const bytes = readFileSync(join(directory, 'checkpoints', name));
+    const rest = bytes.subarray(0, -1);
+    for (const damaged of [rest, Buffer.alloc(10), Buffer.alloc(0)]) {
+      const copy = copyOf(directory);
+      writeFileSync(join(copy, 'checkpoints', name), damaged);
+      const again = await openTestEngine(copy, settings, clock, make);
+      await again.checkpointNow();
+      expect(again.checkpoints?.failures).toBe(0);
+      expect(checkpoints(copy)).toEqual([expect.not.stringMatching(name)]);
+      await again.close();
+    }
   });
 });
 
