@@ -219,7 +219,7 @@ function createKeys(state: State, tenant: Tenant, { keys }: CreateKeys, { atMs }
       tenantId: tenant.id,
       kind,
       agentId,
-      agentRow: agent?.idsRow ?? NOT_REGISTERED,
+      idsRow: agent?.idsRow ?? NOT_REGISTERED,
       name,
       hash,
       createdAtMs: atMs,

@@ -117,6 +117,7 @@ class WriteThrough<Entry> implements CommitQueue<Entry> {
       this.#due = true;
       if (!this.#syncing.underWay) this.#arm();
     }
+    // Before this returns: the bytes of the record are lent until then.
     this.#options.commit(entry);
   }
 

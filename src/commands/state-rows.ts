@@ -154,7 +154,7 @@ export class StateRestorer {
       tenantId: tenant.id,
       kind: fields.member<KeyKind>(KEY_KINDS),
       agentId: agentIdOf(tenant.id, id),
-      agentRow: NOT_REGISTERED,
+      idsRow: NOT_REGISTERED,
       name: fields.textOrNull(),
       hash: fields.text(),
       createdAtMs: fields.number(),

@@ -7,7 +7,7 @@ import type { IntegrationActor } from '../actors/integration.ts';
 import type { ServiceActor, ServiceContext } from '../actors/service.ts';
 import type { EncodedCommand, RecordEncodedEvents } from '../domain/encoded-events.ts';
 import type { AgentId, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
-import type { ApiKey } from '../domain/key.ts';
+import { type ApiKey, NOT_REGISTERED } from '../domain/key.ts';
 import type { EventCursor } from '../events/cursor.ts';
 import { encodeAround, idBytes } from '../events/encoding.ts';
 import { IdIndex } from '../lib/id-index.ts';
@@ -31,7 +31,7 @@ export interface Agent {
   readonly context: AgentContext;
   readonly history: AgentHistory;
   /** Where its ids stand as bytes, see `ApiKey`. */
-  readonly idsRow: number;
+  idsRow: number;
 }
 
 export interface Service {
@@ -166,14 +166,14 @@ export class State {
 
   addAgent(tenant: Tenant, id: AgentId, actor: AgentActor): Agent {
     const history = new AgentHistory(this.#limits.retentionMs, this.#historyBlocks, tenant.names);
-    const agent = { tenant, actor, context: actor.context, history, idsRow: 0 };
+    const agent: Agent = { tenant, actor, context: actor.context, history, idsRow: NOT_REGISTERED };
     agent.idsRow = this.#agentsByIds.add(idBytes(tenant.id, id), agent);
     this.#histories.push(agent.history);
     // Under the very string that the key's requests come with: one that only equals it, and is a slice of a record's text
     // besides, took a microsecond to find among 50 000.
     const key = tenant.keys.get(actor.context.keyId);
     tenant.agents.set(key?.agentId === id ? key.agentId : id, agent);
-    if (key !== undefined) key.agentRow = agent.idsRow;
+    if (key?.agentId === id) key.idsRow = agent.idsRow;
     this.changes.changed(tenant.id, 'agents', id);
     return agent;
   }
@@ -184,8 +184,8 @@ export class State {
   }
 
   /** Events as the log takes them, of an agent that has registered. */
-  encoded({ key, events, idempotency }: RecordEncodedEvents): EncodedCommand {
-    return encodeAround(events, this.#agentsByIds, key.agentRow, idempotency);
+  encode({ key, events, idempotency }: RecordEncodedEvents): EncodedCommand {
+    return encodeAround(events, this.#agentsByIds, key.idsRow, idempotency);
   }
 
   /** The service whose name stands in `bytes` from `start` to `end`, or undefined. */

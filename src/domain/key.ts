@@ -15,8 +15,8 @@ export interface ApiKey {
   readonly kind: KeyKind;
   /** The one agent that an ingest key identifies, registered or not; derived, see `agentIdOf`. */
   readonly agentId: AgentId;
-  /** Where the state has the ids of that agent as bytes; NOT_REGISTERED until it registers, which nothing takes back. */
-  agentRow: number;
+  /** Where the state has the ids of tenant and agent as bytes; NOT_REGISTERED until it registers, which nothing takes back. */
+  idsRow: number;
   /** What the operator calls it; null where no name was given. */
   readonly name: string | null;
   /** SHA-256 of the whole key, lower-case hex. */
@@ -25,6 +25,6 @@ export interface ApiKey {
   readonly revokedAtMs: number | null;
 }
 
-export function hasRegistered({ agentRow }: ApiKey): boolean {
-  return agentRow !== NOT_REGISTERED;
+export function hasRegistered({ idsRow }: ApiKey): boolean {
+  return idsRow !== NOT_REGISTERED;
 }

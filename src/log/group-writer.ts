@@ -56,7 +56,7 @@ export class GroupWriter implements LogWriter {
     const stamp = this.#tip.nextStamp(atMs);
     const { segment, records } = this.#openGroup(stamp);
     const { bytes: lent, start, end, crc } = sealedRecord(command, stamp, segment);
-    // To be written later.
+    // They are lent, and written later.
     const bytes = Buffer.from(lent.subarray(start, end));
     records.push(bytes);
     return this.#tip.advance(segment, { bytes, start: 0, end: bytes.length, crc }, stamp);

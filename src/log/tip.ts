@@ -13,7 +13,11 @@ import { type ActiveSegment, newSegment, syncFolder } from './segment-file.ts';
 
 /** How a log grows: what `append` promises when it returns differs, see the two writers. */
 export interface LogWriter {
-  /** @param atMs not before the time of the last command; the record's bytes are good until the next call at least */
+  /**
+   * @param command of one that is encoded already, the frame of its record is written before it
+   * @param atMs not before the time of the last command
+   * @returns a record whose bytes are good until the caller returns: they may be those that the command lends
+   */
   append(command: Command | EncodedCommand, atMs: number): LoggedRecord;
   /**
    * Makes durable, off the event loop, what was appended before this call.
@@ -122,7 +126,7 @@ export interface SealedRecord extends EncodedRecord {
   readonly crc: number;
 }
 
-/** A command as a record of a segment, good until the next call. @throws RangeError if it is too large */
+/** A command as a record of a segment, its bytes those that an encoded one lends. @throws RangeError if it is too large */
 export function sealedRecord(
   command: Command | EncodedCommand,
   stamp: Stamp,

@@ -37,7 +37,7 @@ function newKey(): string {
     hash: sha256Hex(text),
     createdAtMs: 0,
     revokedAtMs: null,
-    agentRow: 0,
+    idsRow: 0,
   });
   return text;
 }

@@ -129,6 +129,6 @@ function keyOf(tenantId: TenantId, id: string) {
     hash: '',
     createdAtMs: 0,
     revokedAtMs: null,
-    agentRow: 0,
+    idsRow: 0,
   } as const;
 }
