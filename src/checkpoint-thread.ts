@@ -28,4 +28,6 @@ export async function makeCheckpointOnThread(task: CheckpointTask, nobodyWaits: 
   } finally {
     nobodyWaits.removeEventListener('abort', giveUp);
   }
+  // One that is ended before it has begun may say that all is well.
+  nobodyWaits.throwIfAborted();
 }
