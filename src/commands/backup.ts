@@ -6,7 +6,7 @@
  * Retention may take away files while they are copied; then the copy begins anew.
  */
 import { join, relative, sep } from 'node:path';
-import { type Disk, type DiskFile, readFully, writeFully } from '../lib/disk.ts';
+import { type Disk, type DiskFile, readFully, sizeOf, writeFully } from '../lib/disk.ts';
 import { checkpointFileName, checkpointOrdinals } from '../log/checkpoint.ts';
 import { LogDamaged } from '../log/errors.ts';
 import { verify } from '../log/inspect.ts';
@@ -131,10 +131,6 @@ async function verified({ disk, to }: CopyOptions, files: readonly FileToCopy[])
     commands,
     lastAtMs: end?.lastStamp.atMs ?? 0,
   };
-}
-
-function sizeOf(disk: Disk, path: string): number {
-  return within(disk.open(path, 'read'), (file) => file.sizeBytes());
 }
 
 function within<T>(file: DiskFile, use: (file: DiskFile) => T): T {

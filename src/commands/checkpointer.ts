@@ -13,10 +13,9 @@
  */
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
-import type { Disk } from '../lib/disk.ts';
+import { type Disk, sizeOf } from '../lib/disk.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
 import {
-  checkpointBytes,
   checkpointFileName,
   checkpointOrdinals,
   readCheckpointEnd,
@@ -145,7 +144,7 @@ export class Checkpointer {
       await make(sealed, this.#stopping.signal);
       this.#newest = this.#read(sealed);
       this.#notBeforeMs = Number.NEGATIVE_INFINITY;
-      this.#deleteSuperfluous(this.#directory);
+      this.#deleteSuperfluous();
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
       this.failures += 1;
@@ -169,26 +168,27 @@ export class Checkpointer {
     if (ordinal === 0) return NONE;
     const { disk } = this.#options;
     const { lastStamp } = readCheckpointEnd(disk, this.#directory, ordinal);
-    return { ordinal, bytes: checkpointBytes(disk, this.#directory, ordinal), atMs: lastStamp.atMs };
+    const bytes = sizeOf(disk, join(this.#directory, checkpointFileName(ordinal)));
+    return { ordinal, bytes, atMs: lastStamp.atMs };
   }
 
   /** Only right after one was made, when all that are left have just been read whole. */
-  #deleteSuperfluous(directory: string): void {
+  #deleteSuperfluous(): void {
     const { disk, log, retentionMs } = this.#options;
-    const older = this.#pruneCheckpoints(directory);
+    const older = this.#pruneCheckpoints();
     if (older === undefined) return;
     // By the time of the checkpoint, not by the clock: a restart goes back to the last time that was logged, and
     // no start may know of events whose segments are gone.
-    const { lastStamp } = readCheckpointEnd(disk, directory, older);
+    const { lastStamp } = readCheckpointEnd(disk, this.#directory, older);
     log.deleteOld(older, lastStamp.atMs - retentionMs);
   }
 
   /** Keeps the newest two; answers what the older covers, undefined where there are not two. */
-  #pruneCheckpoints(directory: string): number | undefined {
+  #pruneCheckpoints(): number | undefined {
     const { disk } = this.#options;
-    const [, older, ...superfluous] = checkpointOrdinals(disk, directory);
-    for (const ordinal of superfluous) disk.remove(join(directory, checkpointFileName(ordinal)));
-    if (superfluous.length > 0) disk.syncDirectory(directory);
+    const [, older, ...superfluous] = checkpointOrdinals(disk, this.#directory);
+    for (const ordinal of superfluous) disk.remove(join(this.#directory, checkpointFileName(ordinal)));
+    if (superfluous.length > 0) disk.syncDirectory(this.#directory);
     return older;
   }
 }

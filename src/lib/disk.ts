@@ -190,6 +190,16 @@ function settled(start: (done: (error: Error | null) => void) => void): Promise<
   });
 }
 
+/** How long the file at a path is. */
+export function sizeOf(disk: Disk, path: string): number {
+  const file = disk.open(path, 'read');
+  try {
+    return file.sizeBytes();
+  } finally {
+    file.close();
+  }
+}
+
 /** Writes a buffer, or so much of it, at a position, or throws: a write that takes nothing more is a full disk. */
 export function writeFully(
   file: DiskFile,

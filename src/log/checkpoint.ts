@@ -55,16 +55,6 @@ export function checkpointOrdinals(disk: Disk, directory: string): number[] {
     .sort((a, b) => b - a);
 }
 
-/** How large a checkpoint is. */
-export function checkpointBytes(disk: Disk, directory: string, ordinal: number): number {
-  const file = disk.open(join(directory, checkpointFileName(ordinal)), 'read');
-  try {
-    return file.sizeBytes();
-  } finally {
-    file.close();
-  }
-}
-
 /** Writes and verifies a checkpoint of the log through `end`. */
 export function writeCheckpoint(disk: Disk, directory: string, end: SegmentEnd, rows: Iterable<Row>): void {
   const name = checkpointFileName(end.ordinal);

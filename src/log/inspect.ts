@@ -3,7 +3,7 @@
  * a repair is planned first, so that its price can be told, and keeps all that it cuts.
  */
 import { join } from 'node:path';
-import type { Disk } from '../lib/disk.ts';
+import { type Disk, sizeOf } from '../lib/disk.ts';
 import { CheckpointBroken, checkpointFileName, checkpointOrdinals, readCheckpoint } from './checkpoint.ts';
 import { LogDamaged } from './errors.ts';
 import { cutTail, replayJudged, setAside } from './recovery.ts';
@@ -91,7 +91,7 @@ export async function planRepair(options: InspectOptions): Promise<RepairPlan | 
       later.reduce((sum, other) => sum + recordsIn(options, other), 0);
     // Where the log just ends too early, the mark of its clean shutdown tells how many there were.
     const path = join(logDirectory, segment);
-    const endsThere = !disk.list(logDirectory).includes(segment) || fileSize(disk, path) <= offset;
+    const endsThere = !disk.list(logDirectory).includes(segment) || sizeOf(disk, path) <= offset;
     const mark = endsThere ? readMark(disk, logDirectory) : undefined;
     const lostCommands = mark === undefined ? readable : Math.max(readable, mark - sequence);
     return {
@@ -110,7 +110,7 @@ export function repair({ disk, logDirectory }: InspectOptions, plan: RepairPlan)
   const { segment } = plan.damage;
   if (disk.list(logDirectory).includes(segment)) {
     if (plan.cutAt === 0) done.push(setAside(disk, logDirectory, segment));
-    else if (fileSize(disk, join(logDirectory, segment)) > plan.cutAt) {
+    else if (sizeOf(disk, join(logDirectory, segment)) > plan.cutAt) {
       done.push(cutTail(disk, logDirectory, segment, plan.cutAt));
     }
   }
@@ -210,14 +210,5 @@ function exists(disk: Disk, directory: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-function fileSize(disk: Disk, path: string): number {
-  const file = disk.open(path, 'read');
-  try {
-    return file.sizeBytes();
-  } finally {
-    file.close();
   }
 }

@@ -11,7 +11,14 @@ import { GroupWriter } from './group-writer.ts';
 import type { LogPosition } from './position.ts';
 import { type EventPlace, RecordReader } from './record-reader.ts';
 import { recover } from './recovery.ts';
-import { type LoggedRecord, type ReplayOptions, readHeader, segmentOrdinals, type Visit } from './replay.ts';
+import {
+  type LoggedRecord,
+  type ReplayOptions,
+  readHeader,
+  segmentOrdinals,
+  segmentSize,
+  type Visit,
+} from './replay.ts';
 import { segmentFileName } from './segment.ts';
 import { leaveMark } from './shutdown-mark.ts';
 import { type LogWriter, Tip, type TipOptions } from './tip.ts';
@@ -84,7 +91,7 @@ export class CommandLog implements LogWriter {
   /** Bytes of its segments. */
   sizeBytes(): number {
     const { active } = this.#tip;
-    return (active?.lengthBytes ?? 0) + this.sealedBytes(0, (active?.header.ordinal ?? 1) - 1);
+    return active === undefined ? 0 : active.lengthBytes + this.sealedBytes(0, active.header.ordinal - 1);
   }
 
   /** Bytes of segments that are written to no more, after one and through another. */
@@ -92,7 +99,7 @@ export class CommandLog implements LogWriter {
     let total = 0;
     for (const ordinal of segmentOrdinals(this.#disk, this.#directory)) {
       if (ordinal <= afterOrdinal || ordinal > throughOrdinal) continue;
-      const known = this.#sealedBytes.get(ordinal) ?? this.#sizeOf(ordinal);
+      const known = this.#sealedBytes.get(ordinal) ?? segmentSize(this.#disk, this.#directory, ordinal);
       this.#sealedBytes.set(ordinal, known);
       total += known;
     }
@@ -153,15 +160,6 @@ export class CommandLog implements LogWriter {
       // Nothing is lost without the mark: the next start reads the log as after a crash.
     }
     return last;
-  }
-
-  #sizeOf(ordinal: number): number {
-    const file = this.#disk.open(join(this.#directory, segmentFileName(ordinal)), 'read');
-    try {
-      return file.sizeBytes();
-    } finally {
-      file.close();
-    }
   }
 
   #createdAtMs(ordinal: number): number {

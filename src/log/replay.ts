@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import type { Stamp } from '../domain/command.ts';
-import { type Disk, type DiskFile, readFully } from '../lib/disk.ts';
+import { type Disk, type DiskFile, readFully, sizeOf } from '../lib/disk.ts';
 import { LogDamaged, LogOfOtherVersion } from './errors.ts';
 import { type LogPosition, positionAt } from './position.ts';
 import { type ScanEnd, type ScannedRecord, SegmentScan } from './scan.ts';
@@ -94,7 +94,7 @@ export async function replay(options: ReplayOptions, visit: Visit): Promise<Repl
   if (after !== undefined) checkCovered(disk, directory, present, after);
   const through = options.throughOrdinal ?? Number.MAX_SAFE_INTEGER;
   const ordinals = present.filter((ordinal) => ordinal > (after?.ordinal ?? 0) && ordinal <= through);
-  const totalBytes = ordinals.reduce((sum, ordinal) => sum + sizeOf(disk, directory, ordinal), 0);
+  const totalBytes = ordinals.reduce((sum, ordinal) => sum + segmentSize(disk, directory, ordinal), 0);
   let end = after;
   let seed: number | undefined;
   let tail: Tail = { type: 'clean' };
@@ -169,7 +169,7 @@ function checkCovered(disk: Disk, directory: string, present: readonly number[],
       throw new LogDamaged(segmentFileName(ordinal + 1), 0, 'it is missing, and segments follow it');
     }
     const stated = next === undefined ? after.lengthBytes : headerOf(disk, directory, next)?.previousBytes;
-    const actual = sizeOf(disk, directory, ordinal);
+    const actual = segmentSize(disk, directory, ordinal);
     if (stated !== undefined && actual !== stated) {
       throw new LogDamaged(
         name,
@@ -204,13 +204,8 @@ export function readHeader(file: DiskFile): ReturnType<typeof decodeHeader> {
   return decodeHeader(bytes.subarray(0, readFully(file, bytes, HEADER_BYTES, 0)));
 }
 
-function sizeOf(disk: Disk, directory: string, ordinal: number): number {
-  const file = disk.open(join(directory, segmentFileName(ordinal)), 'read');
-  try {
-    return file.sizeBytes();
-  } finally {
-    file.close();
-  }
+export function segmentSize(disk: Disk, directory: string, ordinal: number): number {
+  return sizeOf(disk, join(directory, segmentFileName(ordinal)));
 }
 
 /** A header must continue the segment before it: the next ordinal, the same log, the end that was reached. */

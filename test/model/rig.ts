@@ -12,6 +12,7 @@ import type { Command } from '../../src/domain/command.ts';
 import type { TenantId } from '../../src/domain/ids.ts';
 import { type Engine, openEngine } from '../../src/engine.ts';
 import { ManualClock } from '../../src/lib/clock.ts';
+import { sizeOf } from '../../src/lib/disk.ts';
 import { systemEntropy } from '../../src/lib/entropy.ts';
 import { eventLoop, type Scheduler } from '../../src/lib/scheduler.ts';
 import { checkpointFileName, checkpointOrdinals, readCheckpointEnd } from '../../src/log/checkpoint.ts';
@@ -236,10 +237,7 @@ export class Rig {
   }
 
   #bytesOf(folderOf: (dataDirectory: string) => string, name: string): number {
-    const file = this.#disk.open(join(folderOf(this.#directory), name), 'read');
-    const bytes = file.sizeBytes();
-    file.close();
-    return bytes;
+    return sizeOf(this.#disk, join(folderOf(this.#directory), name));
   }
 
   #segments(): number[] {
