@@ -7,7 +7,7 @@
  * stretch is: fallocate(2), and only on file systems that keep what it promises. Others are written with system calls,
  * as they are where the library that makes these two calls does not load.
  */
-import { statfsSync } from 'node:fs';
+import { statfsSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 /** By statfs(2): ext4, XFS, tmpfs. Not those that write elsewhere than they have reserved, as btrfs and ZFS do. */
@@ -17,6 +17,13 @@ const ARCHITECTURES: ReadonlySet<string> = new Set(['x64', 'arm64']);
 
 /** Where a stretch may begin: the largest page of these architectures. */
 const ALIGNMENT_BYTES = 64 * 1024;
+
+/**
+ * Zeros are written so many at a time before the window is stored to: what was written together lies together in the
+ * page cache and is mapped by one fault (Linux 6.16, ext4; XFS before), not one for each 4 KiB, which was 0.2 µs of an
+ * ingest, five times what this takes. Where each page has its own fault all the same, tmpfs for one, it costs 0.02 µs.
+ */
+const ZEROS = Buffer.alloc(128 * 1024);
 
 const PROT_NONE = 0;
 const PROT_READ_WRITE = 3;
@@ -51,6 +58,8 @@ export class MappedWindow {
   /** What of the file may be written here: nothing where both are the same. */
   #from = 0;
   #to = 0;
+  /** Nothing has been written from here on. */
+  #zeroedTo = 0;
 
   private constructor(calls: SystemCalls, fd: number, address: bigint, bytes: number) {
     this.#calls = calls;
@@ -71,6 +80,7 @@ export class MappedWindow {
 
   /**
    * Moves to where a position is at its beginning, and makes the file as long as the window is; answers where it ends.
+   * What the file holds behind the position is given up: it may be written over by zeros.
    *
    * @throws Error where there is no room; the file may be longer than it was, by zeros
    */
@@ -84,14 +94,31 @@ export class MappedWindow {
     if (address !== this.#address) throw this.#failure('mmap');
     this.#from = from;
     this.#to = from + length;
+    this.#zeroedTo = position;
     return this.#to;
   }
 
   /** Writes bytes from an offset on at a position of the file; answers false where the window is not there. */
   write(bytes: Buffer, offset: number, length: number, position: number): boolean {
-    if (position < this.#from || position + length > this.#to) return false;
+    const end = position + length;
+    if (position < this.#from || end > this.#to) return false;
+    if (end > this.#zeroedTo) this.#zero(end);
     bytes.copy(this.#memory, position - this.#from, offset, offset + length);
     return true;
+  }
+
+  /** Up to where the next zeros begin that are not needed yet. */
+  #zero(end: number): void {
+    while (this.#zeroedTo < end) {
+      const position = this.#zeroedTo;
+      const length = Math.min(ZEROS.length - (position % ZEROS.length), this.#to - position);
+      this.#zeroedTo = position + length;
+      try {
+        writeSync(this.#fd, ZEROS, 0, length, position);
+      } catch {
+        // The room is there, and the stores that follow only cost more.
+      }
+    }
   }
 
   /** To be called before the file is cut: nothing is written here until the window is moved. */
