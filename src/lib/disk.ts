@@ -200,7 +200,17 @@ export function sizeOf(disk: Disk, path: string): number {
   }
 }
 
-/** Writes a buffer, or so much of it, at a position, or throws: a write that takes nothing more is a full disk. */
+/** There is no room, or none for this user. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
+/** A write that takes nothing more is a full disk too. */
+function tookNoMore(): Error {
+  return Object.assign(new Error('the disk took no more bytes'), { code: 'ENOSPC' });
+}
+
+/** Writes a buffer, or so much of it, at a position, or throws. */
 export function writeFully(
   file: DiskFile,
   bytes: Buffer,
@@ -211,7 +221,7 @@ export function writeFully(
   let from = start;
   while (from < end) {
     const taken = file.write(bytes, from, end - from, position + from - start);
-    if (taken === 0) throw new Error('the disk took no more bytes');
+    if (taken === 0) throw tookNoMore();
     from += taken;
   }
 }
@@ -220,7 +230,7 @@ export async function writeFullyAsync(file: DiskFile, bytes: Buffer, position: n
   let written = 0;
   while (written < bytes.length) {
     const taken = await file.writeAsync(bytes, written, bytes.length - written, position + written);
-    if (taken === 0) throw new Error('the disk took no more bytes');
+    if (taken === 0) throw tookNoMore();
     written += taken;
   }
 }

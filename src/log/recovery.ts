@@ -6,7 +6,8 @@
  *   leftover `*.tmp`                                                  removed: it never was part of a log
  *   no segment                                                        an empty log
  *   last segment: zeros after its last record                         room not used: cut off
- *   last segment: bad bytes, and no record after them                 torn: kept as `.broken`, cut off
+ *   last segment: bad bytes, and no record after them                 torn: kept as `.broken`, cut off; on a
+ *                                                                       full disk cut off alone
  *   last segment: bad bytes, records after them, and none of those
  *     was written when the bad bytes were known durable               lost with the power: the same
  *   last segment: bad bytes that were durable once                    refused
@@ -23,9 +24,10 @@
  * `LogOfOtherVersion`, which no repair touches.
  */
 import { join } from 'node:path';
-import { type Disk, readFully, writeFully } from '../lib/disk.ts';
+import { type Disk, isDiskFull, readFully, writeFully } from '../lib/disk.ts';
 import { LogDamaged } from './errors.ts';
-import { type ReplayEnd, type ReplayOptions, replay, type Tail, type Visit } from './replay.ts';
+import type { RecordFrame } from './record.ts';
+import { type ReplayEnd, type ReplayOptions, replay, type Visit } from './replay.ts';
 import { recordsAfter, writtenTo } from './scan.ts';
 import { segmentFileName } from './segment.ts';
 import { readMark, removeMark } from './shutdown-mark.ts';
@@ -50,14 +52,14 @@ export async function replayJudged(
   const { disk, directory } = options;
   const mark = readMark(disk, directory);
   const read = await replay(options, visit);
-  const { tail, end, seed } = read;
+  const { tail, end } = read;
   const sequence = end?.lastStamp.sequence ?? 0;
   if (mark !== undefined && sequence < mark) {
     const name = segmentFileName(end?.ordinal ?? 1);
     const sentence = `the log ends with record ${sequence}, and was closed in order with record ${mark}`;
     throw new LogDamaged(name, end?.lengthBytes ?? 0, sentence);
   }
-  if (tail.type === 'bad' && seed !== undefined) refuseDurable(options, tail, seed, sequence);
+  if (tail.type === 'bad') refuseDurable(options, tail, read);
   return { ...read, mark };
 }
 
@@ -65,26 +67,44 @@ export async function replayJudged(
 export async function recover(options: ReplayOptions, visit: Visit): Promise<Recovery> {
   const { disk, directory } = options;
   const { mark, ...read } = await replayJudged(options, visit);
-  const { tail, end } = read;
+  const { end } = read;
   removeLeftovers(disk, directory);
   removeMark(disk, directory);
   // Also where there is no segment yet: what was removed here must not come back.
   disk.syncDirectory(directory);
   return {
     ...read,
-    mended: mend(disk, directory, tail),
+    mended: mend(options, read),
     cleanShutdown: mark === (end?.lastStamp.sequence ?? 0),
   };
 }
 
-function mend(disk: Disk, directory: string, tail: Tail): string[] {
+function mend(options: ReplayOptions, read: ReplayEnd): string[] {
+  const { tail } = read;
   switch (tail.type) {
     case 'clean':
     // Whoever goes on where the log ends cuts its file there (`Tip.continueFrom`).
     case 'blank':
       return [];
     case 'bad':
-      return [cutTail(disk, directory, tail.name, tail.offset)];
+      return [mendTail(options, tail, read)];
+  }
+}
+
+/**
+ * A disk that has filled up is where a write ends in the middle, and where there may be no room to keep what it left. A
+ * record that never was whole is of no use to anybody, and no reason not to start; whole ones behind bad bytes are.
+ */
+function mendTail(options: ReplayOptions, tail: BadTail, read: ReplayEnd): string {
+  const { disk, directory } = options;
+  const { name, offset } = tail;
+  try {
+    return cutTail(disk, directory, name, offset);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    for (const _ of recordsBehind(options, tail, read)) throw error;
+    cut(disk, directory, name, offset);
+    return `${name}: cut an unfinished write off at byte ${offset}; the disk is too full to keep it`;
   }
 }
 
@@ -101,19 +121,24 @@ interface BadTail {
 }
 
 /** Bad bytes may be cut off only where no later record was written knowing them durable. */
-function refuseDurable(
+function refuseDurable(options: ReplayOptions, tail: BadTail, read: ReplayEnd): void {
+  for (const { syncedBytes, stamp } of recordsBehind(options, tail, read)) {
+    if (syncedBytes <= tail.offset) continue;
+    const sentence = `${tail.reason}; it was durable, and record ${stamp.sequence} follows it`;
+    throw new LogDamaged(tail.name, tail.offset, sentence);
+  }
+}
+
+/** Whole records behind bad bytes. */
+function* recordsBehind(
   { disk, directory }: ReplayOptions,
-  tail: BadTail,
-  seed: number,
-  lastSequence: number,
-): void {
-  const file = disk.open(join(directory, tail.name), 'read');
+  { name, offset }: BadTail,
+  { seed, end }: ReplayEnd,
+): Iterable<RecordFrame> {
+  if (seed === undefined) return;
+  const file = disk.open(join(directory, name), 'read');
   try {
-    for (const { syncedBytes, stamp } of recordsAfter(file, seed, tail.offset, lastSequence)) {
-      if (syncedBytes <= tail.offset) continue;
-      const sentence = `${tail.reason}; it was durable, and record ${stamp.sequence} follows it`;
-      throw new LogDamaged(tail.name, tail.offset, sentence);
-    }
+    yield* recordsAfter(file, seed, offset, end?.lastStamp.sequence ?? 0);
   } finally {
     file.close();
   }
@@ -165,6 +190,10 @@ function keepBroken(disk: Disk, directory: string, stem: string, bytes: Buffer):
   try {
     writeFully(file, bytes, 0);
     file.sync();
+  } catch (error) {
+    // On a full disk it would keep the space that the log needs.
+    disk.remove(temporary);
+    throw error;
   } finally {
     file.close();
   }

@@ -267,28 +267,6 @@ describe('a sync that is still under way', () => {
   });
 });
 
-describe('a disk without space for what recovery keeps', () => {
-  it('leaves the torn segment as it is, to be mended once there is space', async () => {
-    const logged = await directory.write(1, 3);
-    const torn = Buffer.concat([directory.get(FIRST), Buffer.from('torn')]);
-    directory.put(FIRST, torn);
-    directory.disk.judge = fillingUpAfter(2);
-    await expect(directory.open()).rejects.toThrow(/ENOSPC/);
-    expect(directory.get(FIRST)).toEqual(torn);
-    directory.disk.mend();
-    expect(await directory.expectMended()).toEqual(logged);
-    await directory.expectLog(logged);
-  });
-
-  it('does not pile up halves of copies, one a start', async () => {
-    await directory.write(1, 3);
-    directory.put(FIRST, Buffer.concat([directory.get(FIRST), Buffer.from('torn')]));
-    directory.disk.judge = writesFail;
-    for (let start = 0; start < 5; start += 1) await expect(directory.open()).rejects.toThrow();
-    expect(directory.names().length).toBeLessThanOrEqual(2);
-  });
-});
-
 describe('a group that the disk does not take', () => {
   const openGrouped = async () => (await directory.open(THREE_RECORDS, 'grouped')).log;
 

@@ -14,6 +14,7 @@ import {
   seedOf,
   segmentFileName,
 } from '../../src/log/segment.ts';
+import type { DiskCall, Judge } from './faulty-disk.ts';
 import {
   aCommand,
   appendOne,
@@ -204,6 +205,57 @@ describe('a torn tail of the last segment', () => {
     expect(directory.get(FIRST)).toEqual(before.get(FIRST));
     expect(directory.get(SECOND)).toEqual(before.get(SECOND));
     await directory.expectLog(logged.slice(0, 7));
+  });
+});
+
+describe('a disk too full to keep a torn tail', () => {
+  const KEEPING: readonly (readonly [string, Judge])[] = [
+    ['make the file', ({ name }) => (name === 'create' ? { code: 'ENOSPC' } : undefined)],
+    ['write it', (call) => (keeps(call, 'write') ? { code: 'ENOSPC', bytes: 3 } : undefined)],
+    ['write more of it', (call) => (keeps(call, 'write') ? { bytes: 0 } : undefined)],
+    ['make it durable', (call) => (keeps(call, 'sync') ? { code: 'ENOSPC' } : undefined)],
+  ];
+
+  function keeps({ name, path }: DiskCall, wanted: DiskCall['name']): boolean {
+    return name === wanted && path.endsWith('.broken.tmp');
+  }
+
+  it.each(KEEPING)('(it cannot %s) keeps nobody from starting', async (_what, judge) => {
+    const logged = await directory.write(1, 4);
+    const bytes = directory.get(FIRST);
+    const { offset } = placeOf(last(logged));
+    directory.put(FIRST, bytes.subarray(0, -1));
+    directory.disk.judge = judge;
+    const { log, commands, mended } = await directory.open();
+    expect(commands).toEqual(logged.slice(0, 3));
+    expect(mended).toEqual([
+      `${FIRST}: cut an unfinished write off at byte ${offset}; the disk is too full to keep it`,
+    ]);
+    directory.disk.mend();
+    directory.close(log);
+    expect(directory.files()).toEqual(new Map([[FIRST, bytes.subarray(0, offset)]]));
+    await directory.expectLog(logged.slice(0, 3));
+  });
+
+  it.each(KEEPING)('(it cannot %s) loses no whole record behind bad bytes', async (_what, judge) => {
+    const logged = await directory.write(1, 4);
+    const { offset } = placeOf(logged[2] ?? expect.fail());
+    directory.put(FIRST, flip(directory.get(FIRST), offset + FRAME_BYTES, 0));
+    const before = directory.files();
+    directory.disk.judge = judge;
+    await expect(directory.open()).rejects.toThrow(/ENOSPC|took no more bytes/);
+    directory.disk.mend();
+    expect(directory.files()).toEqual(before);
+    expect(await directory.expectMended()).toEqual(logged.slice(0, 2));
+  });
+
+  it('is told from one that fails, on which nothing is cut off', async () => {
+    await directory.write(1, 4);
+    directory.put(FIRST, directory.get(FIRST).subarray(0, -1));
+    const before = directory.files();
+    directory.disk.judge = (call) => (keeps(call, 'write') ? { code: 'EIO' } : undefined);
+    await expect(directory.open()).rejects.toThrow('EIO');
+    expect(directory.files()).toEqual(before);
   });
 });
 

@@ -167,6 +167,18 @@ describe('a damaged log', () => {
     expect(await planRepair(options)).toMatchObject({ damage: { segment: FIRST }, lostCommands: 5 });
   });
 
+  it('is not cut where the disk is too full to keep what would be cut off', async () => {
+    damage(SECOND, offsetOf(4));
+    const damaged = directory.get(SECOND);
+    const plan = (await planRepair(options)) ?? expect.fail('nothing to repair');
+    directory.disk.judge = ({ name }) => (name === 'write' ? { code: 'ENOSPC', bytes: 1 } : undefined);
+    expect(() => repair(options, plan)).toThrow('ENOSPC');
+    expect(directory.get(SECOND)).toEqual(damaged);
+    directory.disk.mend();
+    expect(await commands()).toEqual(logged.slice(0, 3));
+    expect(directory.get(`${SECOND}.${offsetOf(4)}.broken`)).toEqual(damaged.subarray(offsetOf(4)));
+  });
+
   it('gives up no disk error as damage', async () => {
     const { disk } = directory;
     const open = disk.open.bind(disk);
