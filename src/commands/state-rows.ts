@@ -78,7 +78,7 @@ function* dumpAgent({ actor, history }: Agent, nowMs: number): Iterable<Row> {
 
 function* dumpService(state: State, { actor, window }: Service, nowMs: number): Iterable<Row> {
   const { id, name, agentId, lastEventAtMs, updatedAtMs } = actor.context;
-  yield [SERVICE, id, name, agentId, lastEventAtMs, updatedAtMs, window.truncatedUntilMs];
+  yield [SERVICE, id, name, agentId, lastEventAtMs, updatedAtMs, state.live.truncatedUntilMs(window)];
   const oldestFirst = [...state.live.live(window, nowMs)].reverse();
   for (const chunk of chunks(oldestFirst)) yield [EVENTS, id, nowMs, ...chunk.map(eventFields)];
 }
@@ -203,7 +203,7 @@ export class StateRestorer {
       updatedAtMs: fields.number(),
     };
     const service = this.#state.addService(tenant, context.name, serviceBehaviour.restore(context));
-    service.window.truncatedUntilMs = fields.number();
+    this.#state.live.truncate(service.window, fields.number());
   }
 
   #events(tenant: Tenant, fields: Fields): void {

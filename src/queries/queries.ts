@@ -43,10 +43,11 @@ function found(json: string): Found {
 
 export class Queries {
   readonly #options: QueriesOptions;
-  readonly #windows = new WindowCache();
+  readonly #windows: WindowCache;
 
   constructor(options: QueriesOptions) {
     this.#options = options;
+    this.#windows = new WindowCache(options.state.live);
   }
 
   /** The agent that a key stands for, as the answer to its registration. */

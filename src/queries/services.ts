@@ -29,8 +29,9 @@ export function windowAnswer(
   const events = [...live.live(window, nowMs)].sort((a, b) => b.timestampMs - a.timestampMs);
   const byType = new Map<EventType, object[]>(EVENT_TYPES.map((type) => [type, []]));
   for (const event of events) byType.get(event.eventType)?.push(windowEvent(event));
-  const isTruncated = nowMs < window.truncatedUntilMs;
-  let untilMs = isTruncated ? window.truncatedUntilMs : Number.POSITIVE_INFINITY;
+  const truncatedUntilMs = live.truncatedUntilMs(window);
+  const isTruncated = nowMs < truncatedUntilMs;
+  let untilMs = isTruncated ? truncatedUntilMs : Number.POSITIVE_INFINITY;
   for (const { expiresAtMs } of events) untilMs = Math.min(untilMs, expiresAtMs);
   const json = JSON.stringify({
     service: name,

@@ -3,7 +3,7 @@
  * Expiry stays a fact: an answer is kept with the time until which it is true, and compared with the present
  * like the events themselves. Fifty events take 80 µs to put together, and 0.3 to find here.
  */
-import type { Window } from '../windows/live-events.ts';
+import type { LiveEvents, Window } from '../windows/live-events.ts';
 
 /** Characters kept; of an answer that is longer than its share, none. */
 const MAX_LENGTH = 16 * 1024 * 1024;
@@ -24,13 +24,19 @@ interface Kept extends WindowAnswer {
 export class WindowCache {
   /** The one used last is last. */
   readonly #kept = new Map<Window, Kept>();
+  readonly #live: LiveEvents<unknown>;
   #length = 0;
+
+  /** @param live whose windows these are */
+  constructor(live: LiveEvents<unknown>) {
+    this.#live = live;
+  }
 
   find(window: Window, nowMs: number): string | undefined {
     const kept = this.#kept.get(window);
     if (kept === undefined) return undefined;
     this.#kept.delete(window);
-    if (kept.inserted === window.inserted && nowMs >= kept.fromMs && nowMs < kept.untilMs) {
+    if (kept.inserted === this.#live.insertedInto(window) && nowMs >= kept.fromMs && nowMs < kept.untilMs) {
       this.#kept.set(window, kept);
       return kept.json;
     }
@@ -41,7 +47,7 @@ export class WindowCache {
   keep(window: Window, answer: WindowAnswer): void {
     const { length } = answer.json;
     if (length > MAX_LENGTH * MAX_SHARE) return;
-    this.#kept.set(window, { ...answer, inserted: window.inserted });
+    this.#kept.set(window, { ...answer, inserted: this.#live.insertedInto(window) });
     this.#length += length;
     for (const [oldest, { json }] of this.#kept) {
       if (this.#length <= MAX_LENGTH) break;

@@ -14,9 +14,22 @@
  *   2 …   the entries, of two words each:
  *           u32 chunk; u32 offset in the chunk in words (13 bits), length of the details (16), event type (3)
  *           f64 expiry, milliseconds
+ *
+ * What is known of a list as a whole is its row (`list-rows.ts`).
  */
 import { CHUNK_WORDS, type EventRef } from './arena.ts';
-import { Slabs } from './slabs.ts';
+import {
+  APPENDED,
+  BYTES,
+  EARLIEST_EXPIRY,
+  type EventList,
+  FIRST,
+  LAST,
+  ListRows,
+  SIZE,
+  TRUNCATED_UNTIL,
+} from './list-rows.ts';
+import { Slabs, type Span } from './slabs.ts';
 
 const BLOCK_BYTES = 256;
 const HEADER_WORDS = 2;
@@ -25,18 +38,6 @@ const ENTRIES = (BLOCK_BYTES / 8 - HEADER_WORDS) / ENTRY_WORDS;
 const LENGTH_SHIFT = 13;
 const TYPE_SHIFT = 29;
 const NO_BLOCK = 0;
-
-/** One window's. */
-export interface EventList {
-  firstBlock: number;
-  lastBlock: number;
-  /** Entries, expired ones that were not taken out yet among them. */
-  size: number;
-  /** Of their details. */
-  bytes: number;
-  /** No event expires before this; a lower bound. */
-  earliestExpiryMs: number;
-}
 
 export interface ListedEvent {
   readonly ref: EventRef;
@@ -49,21 +50,19 @@ export interface ListedEvent {
 /** Told of each event that is taken out. */
 export type OnOut = (ref: EventRef) => void;
 
-export function emptyList(): EventList {
-  return {
-    firstBlock: NO_BLOCK,
-    lastBlock: NO_BLOCK,
-    size: 0,
-    bytes: 0,
-    earliestExpiryMs: Number.POSITIVE_INFINITY,
-  };
-}
-
 export class EventLists {
+  readonly rows = new ListRows();
   readonly #blocks = new Slabs(BLOCK_BYTES);
 
+  /** Blocks that hold entries, of all lists. */
+  get blockCount(): number {
+    return this.#blocks.taken;
+  }
+
   append(list: EventList, { ref, type, detailsBytes, expiresAtMs }: ListedEvent): void {
-    const block = this.#blockWithRoom(list);
+    const rows = this.rows.spanOf(list);
+    const row = this.rows.wordOf(list);
+    const block = this.#blockWithRoom(rows, row);
     const { halves, words } = this.#blocks.spanOf(block);
     const at = this.#blocks.startOf(block) / 8;
     const bounds = halves[2 * at + 1] ?? 0;
@@ -73,15 +72,18 @@ export class EventLists {
     halves[2 * word + 1] = (ref % CHUNK_WORDS) | (detailsBytes << LENGTH_SHIFT) | (type << TYPE_SHIFT);
     words[word + 1] = expiresAtMs;
     if (expiresAtMs < (words[at + 1] ?? 0)) words[at + 1] = expiresAtMs;
-    if (expiresAtMs < list.earliestExpiryMs) list.earliestExpiryMs = expiresAtMs;
-    list.size += 1;
-    list.bytes += detailsBytes;
+    if (expiresAtMs < (rows.words[row + EARLIEST_EXPIRY] ?? 0))
+      rows.words[row + EARLIEST_EXPIRY] = expiresAtMs;
+    rows.words[row + SIZE] = (rows.words[row + SIZE] ?? 0) + 1;
+    rows.words[row + BYTES] = (rows.words[row + BYTES] ?? 0) + detailsBytes;
+    rows.words[row + APPENDED] = (rows.words[row + APPENDED] ?? 0) + 1;
   }
 
   /** What has not expired, in the order of receipt. */
   live(list: EventList, nowMs: number): ListedEvent[] {
     const events: ListedEvent[] = [];
-    for (let block = list.firstBlock; block !== NO_BLOCK; ) {
+    const first = this.rows.spanOf(list).halves[2 * this.rows.wordOf(list) + FIRST] ?? NO_BLOCK;
+    for (let block = first; block !== NO_BLOCK; ) {
       const { halves, words } = this.#blocks.spanOf(block);
       const at = this.#blocks.startOf(block) / 8;
       const bounds = halves[2 * at + 1] ?? 0;
@@ -94,9 +96,11 @@ export class EventLists {
     return events;
   }
 
-  /** Takes the event received first out of a list that is not empty; answers when it expires. */
-  takeOldest(list: EventList, onOut: OnOut): number {
-    const block = list.firstBlock;
+  /** Takes the event received first out of a list that is not empty, whether it has expired or not. */
+  takeOldest(list: EventList, onOut: OnOut): void {
+    const rows = this.rows.spanOf(list);
+    const row = this.rows.wordOf(list);
+    const block = rows.halves[2 * row + FIRST] ?? NO_BLOCK;
     const { halves, words } = this.#blocks.spanOf(block);
     const at = this.#blocks.startOf(block) / 8;
     const bounds = halves[2 * at + 1] ?? 0;
@@ -106,43 +110,46 @@ export class EventLists {
       words,
       at + HEADER_WORDS + first * ENTRY_WORDS,
     );
-    this.#noteOut(list, detailsBytes);
+    noteOut(rows, row, detailsBytes);
+    if (expiresAtMs > (rows.words[row + TRUNCATED_UNTIL] ?? 0))
+      rows.words[row + TRUNCATED_UNTIL] = expiresAtMs;
     if (first + 1 < (bounds & 0xff)) halves[2 * at + 1] = bounds + 0x100;
-    else this.#unlink(list, NO_BLOCK, block);
+    else this.#unlink(rows, row, NO_BLOCK, block);
     onOut(ref);
-    return expiresAtMs;
   }
 
   /** Takes out what has expired; answers how many blocks it looked at. */
   takeExpired(list: EventList, nowMs: number, onOut: OnOut): number {
-    if (list.earliestExpiryMs > nowMs) return 0;
+    const rows = this.rows.spanOf(list);
+    const row = this.rows.wordOf(list);
+    if ((rows.words[row + EARLIEST_EXPIRY] ?? 0) > nowMs) return 0;
     let looked = 0;
     let earliestExpiryMs = Number.POSITIVE_INFINITY;
     let before = NO_BLOCK;
     let hasShrunk = false;
-    for (let block = list.firstBlock; block !== NO_BLOCK; looked += 1) {
+    for (let block = rows.halves[2 * row + FIRST] ?? NO_BLOCK; block !== NO_BLOCK; looked += 1) {
       const { halves, words } = this.#blocks.spanOf(block);
       const at = this.#blocks.startOf(block) / 8;
       const next = halves[2 * at] ?? NO_BLOCK;
       const hasExpired = (words[at + 1] ?? 0) <= nowMs;
-      const left = hasExpired ? this.#compact(list, block, nowMs, onOut) : ENTRIES;
+      const left = hasExpired ? this.#compact(rows, row, block, nowMs, onOut) : ENTRIES;
       const blockExpiryMs = words[at + 1] ?? 0;
       if (blockExpiryMs < earliestExpiryMs) earliestExpiryMs = blockExpiryMs;
       hasShrunk ||= hasExpired;
       if (left === 0 || (hasShrunk && before !== NO_BLOCK && this.#merge(before, block))) {
-        this.#unlink(list, before, block);
+        this.#unlink(rows, row, before, block);
       } else {
         before = block;
         hasShrunk = hasExpired;
       }
       block = next;
     }
-    list.earliestExpiryMs = earliestExpiryMs;
+    rows.words[row + EARLIEST_EXPIRY] = earliestExpiryMs;
     return looked;
   }
 
   /** Moves what has not expired to the front of the block; answers how many that are. */
-  #compact(list: EventList, block: number, nowMs: number, onOut: OnOut): number {
+  #compact(rows: Span, row: number, block: number, nowMs: number, onOut: OnOut): number {
     const { halves, words } = this.#blocks.spanOf(block);
     const at = this.#blocks.startOf(block) / 8;
     const bounds = halves[2 * at + 1] ?? 0;
@@ -160,7 +167,7 @@ export class EventLists {
         if (expiresAtMs < earliestExpiryMs) earliestExpiryMs = expiresAtMs;
       } else {
         const { ref, detailsBytes } = entryAt(halves, words, from);
-        this.#noteOut(list, detailsBytes);
+        noteOut(rows, row, detailsBytes);
         onOut(ref);
       }
     }
@@ -190,8 +197,8 @@ export class EventLists {
     return true;
   }
 
-  #blockWithRoom(list: EventList): number {
-    const last = list.lastBlock;
+  #blockWithRoom(rows: Span, row: number): number {
+    const last = rows.halves[2 * row + LAST] ?? NO_BLOCK;
     if (last !== NO_BLOCK) {
       const { halves } = this.#blocks.spanOf(last);
       if (((halves[this.#blocks.startOf(last) / 4 + 1] ?? 0) & 0xff) < ENTRIES) return last;
@@ -202,29 +209,29 @@ export class EventLists {
     halves[2 * at] = NO_BLOCK;
     halves[2 * at + 1] = 0;
     words[at + 1] = Number.POSITIVE_INFINITY;
-    if (last === NO_BLOCK) list.firstBlock = block;
+    if (last === NO_BLOCK) rows.halves[2 * row + FIRST] = block;
     else this.#setNext(last, block);
-    list.lastBlock = block;
+    rows.halves[2 * row + LAST] = block;
     return block;
   }
 
-  #unlink(list: EventList, before: number, block: number): void {
+  #unlink(rows: Span, row: number, before: number, block: number): void {
     const { halves } = this.#blocks.spanOf(block);
     const next = halves[this.#blocks.startOf(block) / 4] ?? NO_BLOCK;
-    if (before === NO_BLOCK) list.firstBlock = next;
+    if (before === NO_BLOCK) rows.halves[2 * row + FIRST] = next;
     else this.#setNext(before, next);
-    if (list.lastBlock === block) list.lastBlock = before;
+    if (rows.halves[2 * row + LAST] === block) rows.halves[2 * row + LAST] = before;
     this.#blocks.give(block);
   }
 
   #setNext(block: number, next: number): void {
     this.#blocks.spanOf(block).halves[this.#blocks.startOf(block) / 4] = next;
   }
+}
 
-  #noteOut(list: EventList, detailsBytes: number): void {
-    list.size -= 1;
-    list.bytes -= detailsBytes;
-  }
+function noteOut(rows: Span, row: number, detailsBytes: number): void {
+  rows.words[row + SIZE] = (rows.words[row + SIZE] ?? 0) - 1;
+  rows.words[row + BYTES] = (rows.words[row + BYTES] ?? 0) - detailsBytes;
 }
 
 function entryAt(halves: Uint32Array, words: Float64Array, word: number): ListedEvent {

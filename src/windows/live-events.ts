@@ -12,7 +12,8 @@
  */
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
 import { Arena, type Chunk, type EventRef } from './arena.ts';
-import { type EventList, EventLists, emptyList } from './event-lists.ts';
+import { EventLists } from './event-lists.ts';
+import { APPENDED, BYTES, type EventList, SIZE, TRUNCATED_UNTIL } from './list-rows.ts';
 
 /** Who looks at a chunk again when its events have expired; implemented over the timer wheel. */
 export interface ChunkTimers<Handle> {
@@ -43,12 +44,7 @@ export interface LiveEvent {
 }
 
 /** One service's part: a few numbers; an empty one costs nothing else. */
-export interface Window extends EventList {
-  /** Until when it says that it is truncated. */
-  truncatedUntilMs: number;
-  /** Events inserted so far: while it stands still, only time changes what the window shows. */
-  inserted: number;
-}
+export type Window = EventList;
 
 /** What a window holds at most. */
 export interface WindowLimits {
@@ -100,15 +96,45 @@ export class LiveEvents<Handle> {
     return this.#arena.stale;
   }
 
+  /** Blocks of lists that hold events. */
+  get blockCount(): number {
+    return this.#lists.blockCount;
+  }
+
   /** Chunks of events that have memory. */
   get chunkCount(): number {
     return this.#arena.chunkCount;
   }
 
   newWindow(): Window {
-    const window: Window = { ...emptyList(), truncatedUntilMs: Number.NEGATIVE_INFINITY, inserted: 0 };
+    const window = this.#lists.rows.create();
     this.#windows.push(window);
     return window;
+  }
+
+  /** Until when a window says that it is truncated. */
+  truncatedUntilMs(window: Window): number {
+    return this.#lists.rows.get(window, TRUNCATED_UNTIL);
+  }
+
+  /** Says so of a window that is put back as it was. */
+  truncate(window: Window, untilMs: number): void {
+    this.#lists.rows.set(window, TRUNCATED_UNTIL, untilMs);
+  }
+
+  /** Events listed of a window, expired ones that were not taken out yet among them. */
+  sizeOf(window: Window): number {
+    return this.#lists.rows.get(window, SIZE);
+  }
+
+  /** Of their details. */
+  bytesOf(window: Window): number {
+    return this.#lists.rows.get(window, BYTES);
+  }
+
+  /** Events inserted so far: while it stands still, only time changes what the window shows. */
+  insertedInto(window: Window): number {
+    return this.#lists.rows.get(window, APPENDED);
   }
 
   insert(window: Window, event: NewEvent): void {
@@ -131,7 +157,6 @@ export class LiveEvents<Handle> {
       detailsBytes: event.detailsEnd - event.detailsStart,
       expiresAtMs,
     });
-    window.inserted += 1;
     this.#held += 1;
   }
 
@@ -172,16 +197,15 @@ export class LiveEvents<Handle> {
   }
 
   #hasRoom(window: Window, bytes: number): boolean {
-    return window.size < this.#maxEvents && window.bytes + bytes <= this.#maxBytes;
+    return this.#lists.rows.hasRoom(window, bytes, this.#maxEvents, this.#maxBytes);
   }
 
   /** Expired events go first, so that how late the timers are never decides which live event leaves. */
   #makeRoom(window: Window, bytes: number, nowMs: number): void {
     this.#lists.takeExpired(window, nowMs, this.#expire);
-    while (window.size > 0 && !this.#hasRoom(window, bytes)) {
-      const expiresAtMs = this.#lists.takeOldest(window, this.#leave);
+    while (this.sizeOf(window) > 0 && !this.#hasRoom(window, bytes)) {
+      this.#lists.takeOldest(window, this.#leave);
       this.truncated += 1;
-      if (expiresAtMs > window.truncatedUntilMs) window.truncatedUntilMs = expiresAtMs;
     }
   }
 

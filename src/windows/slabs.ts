@@ -59,6 +59,11 @@ export class Slabs {
     return this.#slabs.filter((slab) => slab !== undefined).length;
   }
 
+  /** Spans that are taken. */
+  get taken(): number {
+    return this.#slabs.reduce((sum, slab) => sum + (slab?.taken ?? 0), 0);
+  }
+
   /** A span's number, never 0. What is in it is what the last holder left there. */
   take(): number {
     for (let number = this.#firstWithRoom; ; number += 1) {

@@ -194,7 +194,7 @@ class Pairs<Handle> {
     for (const [n, { window }] of restored.#pairs.entries()) {
       const from = this.#pairs[n]?.window;
       if (from === undefined) throw new Error('a window without its like');
-      window.truncatedUntilMs = from.truncatedUntilMs;
+      restored.live.truncate(window, this.live.truncatedUntilMs(from));
       for (const event of this.look(from, nowMs).events.toReversed()) {
         const place = { detailsStart: 0, detailsEnd: event.details.length };
         const type = EVENT_TYPES.indexOf(event.eventType);
@@ -235,10 +235,10 @@ class Pairs<Handle> {
       const expected = list.look(nowMs);
       if (!isDeepStrictEqual(look, expected)) expect(look).toEqual(expected);
       const { maxEvents, maxBytes } = this.#limits;
-      expect(window.size).toBeLessThanOrEqual(maxEvents);
-      if (window.size > 1) expect(window.bytes).toBeLessThanOrEqual(maxBytes);
+      expect(this.live.sizeOf(window)).toBeLessThanOrEqual(maxEvents);
+      if (this.live.sizeOf(window) > 1) expect(this.live.bytesOf(window)).toBeLessThanOrEqual(maxBytes);
     }
-    expect(this.live.held).toBe(this.#pairs.reduce((sum, { window }) => sum + window.size, 0));
+    expect(this.live.held).toBe(this.#pairs.reduce((sum, { window }) => sum + this.live.sizeOf(window), 0));
   }
 
   /** Nothing is left of anything. */
@@ -246,7 +246,8 @@ class Pairs<Handle> {
     this.check(nowMs);
     expect(this.live.held).toBe(0);
     for (const { window } of this.#pairs)
-      expect(window).toMatchObject({ size: 0, bytes: 0, firstBlock: 0, lastBlock: 0 });
+      expect([this.live.sizeOf(window), this.live.bytesOf(window)]).toEqual([0, 0]);
+    expect(this.live.blockCount).toBe(0);
     expect(this.live.chunkCount).toBe(0);
   }
 
@@ -255,7 +256,7 @@ class Pairs<Handle> {
       ...event,
       details: Buffer.from(event.details),
     }));
-    return { events, truncated: nowMs < window.truncatedUntilMs };
+    return { events, truncated: nowMs < this.live.truncatedUntilMs(window) };
   }
 }
 

@@ -18,7 +18,7 @@ function insertInto(window: Window): void {
 
 describe('an answer about a window', () => {
   it('holds from when it was made until, exclusively, the first of it expires', () => {
-    const cache = new WindowCache();
+    const cache = new WindowCache(live);
     const window = live.newWindow();
     cache.keep(window, { json: 'answer', fromMs: 100, untilMs: 200 });
     expect(cache.find(window, 100)).toBe('answer');
@@ -29,7 +29,7 @@ describe('an answer about a window', () => {
   });
 
   it('holds no longer when an event has come', () => {
-    const cache = new WindowCache();
+    const cache = new WindowCache(live);
     const [window, other] = [live.newWindow(), live.newWindow()];
     for (const each of [window, other]) cache.keep(each, { json: 'answer', fromMs: 0, untilMs: 1000 });
     insertInto(window);
@@ -38,7 +38,7 @@ describe('an answer about a window', () => {
   });
 
   it('is kept while it is used, and the memory of all is bounded', () => {
-    const cache = new WindowCache();
+    const cache = new WindowCache(live);
     const windows = Array.from({ length: 40 }, () => live.newWindow());
     const json = 'x'.repeat(1024 * 1024);
     for (const window of windows) {
@@ -54,7 +54,7 @@ describe('an answer about a window', () => {
   });
 
   it('that is very long is not kept: it would push out all others', () => {
-    const cache = new WindowCache();
+    const cache = new WindowCache(live);
     const window = live.newWindow();
     cache.keep(window, { json: 'x'.repeat(1024 * 1024 + 1), fromMs: 0, untilMs: 1000 });
     expect(cache.find(window, 1)).toBeUndefined();

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EventRef, MAX_DETAILS_BYTES } from '../../src/windows/arena.ts';
-import { type EventList, EventLists, emptyList, type ListedEvent } from '../../src/windows/event-lists.ts';
+import { EventLists, type ListedEvent } from '../../src/windows/event-lists.ts';
+import { APPENDED, BYTES, type EventList, SIZE, TRUNCATED_UNTIL } from '../../src/windows/list-rows.ts';
 
 const START_MS = 1_760_000_000_000;
 const YEAR_MS = 365 * 86_400_000;
@@ -38,22 +39,38 @@ const step = fc.oneof(
   },
 );
 
+/** A list, and what it must be. */
+interface Pair {
+  readonly list: EventList;
+  array: ListedEvent[];
+  appended: number;
+  truncatedUntilMs: number;
+}
+
 describe('the lists of windows', () => {
   it('hold what arrays hold, in order, and nothing else', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (script) => {
         const lists = new EventLists();
-        const pairs = [0, 1].map(() => ({ list: emptyList(), array: [] as ListedEvent[] }));
+        const pairs = [0, 1].map(
+          (): Pair => ({
+            list: lists.rows.create(),
+            array: [],
+            appended: 0,
+            truncatedUntilMs: Number.NEGATIVE_INFINITY,
+          }),
+        );
         const out: EventRef[] = [];
         const onOut = (ref: EventRef) => out.push(ref);
         let nowMs = START_MS;
-        const check = (list: EventList, array: readonly ListedEvent[]): void => {
+        const check = ({ list, array, appended, truncatedUntilMs }: Pair): void => {
           // Long before now, all that is in the list is alive.
           expect(lists.live(list, 0)).toEqual(array);
           expect(lists.live(list, nowMs)).toEqual(array.filter(({ expiresAtMs }) => expiresAtMs > nowMs));
           const bytes = array.reduce((sum, { detailsBytes }) => sum + detailsBytes, 0);
-          expect(list).toMatchObject({ size: array.length, bytes });
-          for (const { expiresAtMs } of array) expect(list.earliestExpiryMs).toBeLessThanOrEqual(expiresAtMs);
+          expect([lists.rows.get(list, SIZE), lists.rows.get(list, BYTES)]).toEqual([array.length, bytes]);
+          expect(lists.rows.get(list, APPENDED)).toBe(appended);
+          expect(lists.rows.get(list, TRUNCATED_UNTIL)).toBe(truncatedUntilMs);
         };
         for (const each of script) {
           const pair = pairs[each.list];
@@ -64,6 +81,7 @@ describe('the lists of windows', () => {
             for (const event of each.type === 'append' ? [each.event] : each.events) {
               lists.append(list, event);
               array.push(event);
+              pair.appended += 1;
             }
           }
           if (each.type === 'expire') {
@@ -76,15 +94,19 @@ describe('the lists of windows', () => {
           if (each.type === 'evict') {
             const times = Math.min(each.times, array.length);
             const oldest = array.splice(0, times);
-            for (const { expiresAtMs } of oldest) expect(lists.takeOldest(list, onOut)).toBe(expiresAtMs);
+            for (const { expiresAtMs } of oldest) {
+              lists.takeOldest(list, onOut);
+              pair.truncatedUntilMs = Math.max(pair.truncatedUntilMs, expiresAtMs);
+            }
             expect(out).toEqual(oldest.map(({ ref }) => ref));
           }
-          for (const { list, array } of pairs) check(list, array);
+          for (const each of pairs) check(each);
         }
         for (const { list } of pairs) {
           lists.takeExpired(list, START_MS + 2 * YEAR_MS, onOut);
-          expect(list).toEqual(emptyList());
+          expect([lists.rows.get(list, SIZE), lists.rows.get(list, BYTES)]).toEqual([0, 0]);
         }
+        expect(lists.blockCount).toBe(0);
       }),
       { numRuns: 400 },
     );
@@ -92,14 +114,14 @@ describe('the lists of windows', () => {
 
   it('look only at blocks that hold something expired, and stay short', () => {
     const lists = new EventLists();
-    const list = emptyList();
+    const list = lists.rows.create();
     const append = (n: number, expiresAtMs: number) =>
       lists.append(list, { ref: n as EventRef, type: 0, detailsBytes: 100, expiresAtMs });
     // What lives for a year and what does not, nine in ten, all mixed.
     for (let n = 0; n < 10_000; n += 1) append(n, n % 10 === 0 ? START_MS + YEAR_MS : START_MS + 1);
     const looked = lists.takeExpired(list, START_MS + 1, () => {});
     expect(looked).toBe(Math.ceil(10_000 / 15));
-    expect(list.size).toBe(1000);
+    expect(lists.rows.get(list, SIZE)).toBe(1000);
     append(10_000, START_MS + 2);
     // Of the thousand that are left, half a block each at the least.
     expect(lists.takeExpired(list, START_MS + 2, () => {})).toBeLessThanOrEqual((2 * 1001) / 15 + 1);

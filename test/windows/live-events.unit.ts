@@ -138,12 +138,12 @@ describe('what a window counts', () => {
     live = new LiveEvents(timers, { maxEvents: 3, maxBytes: 1_000_000 });
     const window = live.newWindow();
     for (let n = 0; n < 5; n += 1) insert(window, START_MS + n, 60 - n);
-    expect({ inserted: window.inserted, truncated: live.truncated, held: live.held }).toEqual({
+    expect({ inserted: live.insertedInto(window), truncated: live.truncated, held: live.held }).toEqual({
       inserted: 5,
       truncated: 2,
       held: 3,
     });
     // It says so for as long as one that left would still have been live.
-    expect(window.truncatedUntilMs).toBe(START_MS + 60_000);
+    expect(live.truncatedUntilMs(window)).toBe(START_MS + 60_000);
   });
 });

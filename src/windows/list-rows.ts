@@ -1,0 +1,69 @@
+/**
+ * What is known of each list of events as a whole, in a row of 64 bytes, one list's behind the other's. As objects, whose
+ * times are objects too, they were four cache misses of an ingest into one of 100 000 services, and as many for each
+ * service that a sweep came by.
+ *
+ *   word  what
+ *   0     u32 first block, 0 for none; u32 last block
+ *   1     f64 entries, expired ones that were not taken out yet among them
+ *   2     f64 bytes of their details
+ *   3     f64 earliest expiry in the list; a lower bound
+ *   4     f64 latest expiry of what was taken out before it had expired; before all time where nothing was
+ *   5     f64 entries appended so far
+ */
+import { Slabs, type Span } from './slabs.ts';
+
+const ROW_BYTES = 64;
+
+/** Of a row, in halves of words … */
+export const FIRST = 0;
+export const LAST = 1;
+/** … and in words. */
+export const SIZE = 1;
+export const BYTES = 2;
+export const EARLIEST_EXPIRY = 3;
+export const TRUNCATED_UNTIL = 4;
+export const APPENDED = 5;
+
+declare const brand: unique symbol;
+/** One window's: the number of its row. */
+export type EventList = number & { readonly [brand]: 'EventList' };
+
+export class ListRows {
+  readonly #slabs = new Slabs(ROW_BYTES);
+
+  /** The row of an empty list: zeros, since it stays for good and none had its place before, but for the times. */
+  create(): EventList {
+    const number = this.#slabs.take();
+    const { words } = this.#slabs.spanOf(number);
+    const row = this.#slabs.startOf(number) / 8;
+    words[row + EARLIEST_EXPIRY] = Number.POSITIVE_INFINITY;
+    words[row + TRUNCATED_UNTIL] = Number.NEGATIVE_INFINITY;
+    return number as EventList;
+  }
+
+  /** The memory that a row lies in … */
+  spanOf(list: EventList): Span {
+    return this.#slabs.spanOf(list);
+  }
+
+  /** … from this word on. */
+  wordOf(list: EventList): number {
+    return this.#slabs.startOf(list) / 8;
+  }
+
+  get(list: EventList, field: number): number {
+    return this.spanOf(list).words[this.wordOf(list) + field] ?? 0;
+  }
+
+  set(list: EventList, field: number, value: number): void {
+    this.spanOf(list).words[this.wordOf(list) + field] = value;
+  }
+
+  /** Whether an entry of so many bytes leaves a list within its bounds. */
+  hasRoom(list: EventList, bytes: number, maxSize: number, maxBytes: number): boolean {
+    const { words } = this.spanOf(list);
+    const row = this.wordOf(list);
+    return (words[row + SIZE] ?? 0) < maxSize && (words[row + BYTES] ?? 0) + bytes <= maxBytes;
+  }
+}
