@@ -167,10 +167,12 @@ class NodeFile implements DiskFile {
   }
 
   sync(): void {
+    this.#window?.syncing();
     fs.fdatasyncSync(this.#fd);
   }
 
   syncAsync(): Promise<void> {
+    this.#window?.syncing();
     return settled((done) => fs.fdatasync(this.#fd, done));
   }
 
