@@ -6,8 +6,7 @@
  *   leftover `*.tmp`                                                  removed: it never was part of a log
  *   no segment                                                        an empty log
  *   last segment: zeros after its last record                         room not used: cut off
- *   last segment: bad bytes, and no record after them                 torn: kept as `.broken`, cut off; on a
- *                                                                       full disk cut off alone
+ *   last segment: bad bytes, and no record after them                 torn: kept as `.broken`, cut off
  *   last segment: bad bytes, records after them, and none of those
  *     was written when the bad bytes were known durable               lost with the power: the same
  *   last segment: bad bytes that were durable once                    refused
@@ -20,6 +19,9 @@
  *
  *   a segment of another format version                               refused, and not to be repaired
  *
+ * Where the disk is too full to keep what is torn, a record that the file ends inside of is cut off all the same; of
+ * anything else the start ends with the disk's error, and nothing is cut.
+ *
  * "Refused" is `LogDamaged`: it names segment and byte, and nothing on disk has been changed. Of another version it is
  * `LogOfOtherVersion`, which no repair touches.
  */
@@ -27,7 +29,7 @@ import { join } from 'node:path';
 import { type Disk, isDiskFull, readFully, writeFully } from '../lib/disk.ts';
 import { LogDamaged } from './errors.ts';
 import type { RecordFrame } from './record.ts';
-import { type ReplayEnd, type ReplayOptions, replay, type Visit } from './replay.ts';
+import { type BadTail, type ReplayEnd, type ReplayOptions, replay, type Visit } from './replay.ts';
 import { recordsAfter, writtenTo } from './scan.ts';
 import { segmentFileName } from './segment.ts';
 import { readMark, removeMark } from './shutdown-mark.ts';
@@ -93,31 +95,32 @@ function mend(options: ReplayOptions, read: ReplayEnd): string[] {
 
 /**
  * A disk that has filled up is where a write ends in the middle, and where there may be no room to keep what it left. A
- * record that never was whole is of no use to anybody, and no reason not to start; whole ones behind bad bytes are.
+ * record that was not written to its end was acknowledged to nobody, and is no reason not to start.
  */
 function mendTail(options: ReplayOptions, tail: BadTail, read: ReplayEnd): string {
   const { disk, directory } = options;
   const { name, offset } = tail;
+  const bytes = readTail(disk, directory, name, offset);
+  let keptAs: string | undefined;
   try {
-    return cutTail(disk, directory, name, offset);
+    keptAs = keepBroken(disk, directory, `${name}.${offset}`, bytes);
   } catch (error) {
-    if (!isDiskFull(error)) throw error;
+    if (!isDiskFull(error) || !tail.isUnfinished) throw error;
     for (const _ of recordsBehind(options, tail, read)) throw error;
-    cut(disk, directory, name, offset);
-    return `${name}: cut an unfinished write off at byte ${offset}; the disk is too full to keep it`;
   }
+  cut(disk, directory, name, offset);
+  return cutSentence(name, offset, bytes, keptAs);
+}
+
+function cutSentence(name: string, offset: number, { length }: Buffer, keptAs: string | undefined): string {
+  const kept = keptAs === undefined ? 'the disk is too full to keep them' : `kept as ${keptAs}`;
+  return `${name}: cut ${length} bytes of an unfinished write at byte ${offset}, ${kept}`;
 }
 
 function removeLeftovers(disk: Disk, directory: string): void {
   for (const name of disk.list(directory)) {
     if (name.endsWith('.tmp')) disk.remove(join(directory, name));
   }
-}
-
-interface BadTail {
-  readonly name: string;
-  readonly offset: number;
-  readonly reason: string;
 }
 
 /** Bad bytes may be cut off only where no later record was written knowing them durable. */
@@ -149,7 +152,7 @@ export function cutTail(disk: Disk, directory: string, name: string, offset: num
   const tail = readTail(disk, directory, name, offset);
   const keptAs = keepBroken(disk, directory, `${name}.${offset}`, tail);
   cut(disk, directory, name, offset);
-  return `${name}: cut ${tail.length} bytes of an unfinished write at byte ${offset}, kept as ${keptAs}`;
+  return cutSentence(name, offset, tail, keptAs);
 }
 
 /** What stands from a byte on, without room that was not used. */
@@ -190,6 +193,7 @@ function keepBroken(disk: Disk, directory: string, stem: string, bytes: Buffer):
   try {
     writeFully(file, bytes, 0);
     file.sync();
+    disk.rename(temporary, join(directory, name));
   } catch (error) {
     // On a full disk it would keep the space that the log needs.
     disk.remove(temporary);
@@ -197,7 +201,6 @@ function keepBroken(disk: Disk, directory: string, stem: string, bytes: Buffer):
   } finally {
     file.close();
   }
-  disk.rename(temporary, join(directory, name));
   disk.syncDirectory(directory);
   return name;
 }

@@ -8,7 +8,7 @@ import type { Stamp } from '../domain/command.ts';
 import { type Disk, type DiskFile, readFully, sizeOf } from '../lib/disk.ts';
 import { LogDamaged, LogOfOtherVersion } from './errors.ts';
 import { type LogPosition, positionAt } from './position.ts';
-import { type ScanEnd, type ScannedRecord, SegmentScan } from './scan.ts';
+import { type BadEnd, type ScanEnd, type ScannedRecord, SegmentScan } from './scan.ts';
 import {
   decodeHeader,
   FORMAT_VERSION,
@@ -70,7 +70,12 @@ export type Tail =
   /** The last segment ends in room that was made for records and not used. */
   | { readonly type: 'blank'; readonly name: string; readonly offset: number }
   /** The last segment ends in bytes that are no record. */
-  | { readonly type: 'bad'; readonly name: string; readonly offset: number; readonly reason: string };
+  | BadTail;
+
+export interface BadTail extends BadEnd {
+  /** Of the segment. */
+  readonly name: string;
+}
 
 export interface ReplayEnd {
   /** The end of the last segment that has a header; `after` where none was read, undefined for an empty log. */

@@ -22,7 +22,15 @@ export type ScanEnd =
   /** From `offset` on there are zeros alone: room that was made for records and not used. */
   | { readonly type: 'blank'; readonly offset: number }
   /** The bytes from `offset` on are no record. */
-  | { readonly type: 'bad'; readonly offset: number; readonly reason: string };
+  | BadEnd;
+
+export interface BadEnd {
+  readonly type: 'bad';
+  readonly offset: number;
+  readonly reason: string;
+  /** The file ends before the record does: it was not written to its end. */
+  readonly isUnfinished: boolean;
+}
 
 /** Scans the records of a segment file, after its header. */
 export class SegmentScan {
@@ -57,7 +65,7 @@ export class SegmentScan {
       if (frame.type === 'bad') return this.#endWithout(frame.reason);
       if (frame.type === 'incomplete') {
         if (frame.neededBytes > this.#sizeBytes - this.#offset) {
-          return this.#endWithout('the file ends inside a record');
+          return this.#endWithout('the file ends inside a record', true);
         }
         // A record larger than the chunk: make room for it. Otherwise it starts the next chunk.
         if (frame.neededBytes > this.#chunk.length) this.#chunk = Buffer.allocUnsafe(frame.neededBytes);
@@ -71,10 +79,10 @@ export class SegmentScan {
     return undefined;
   }
 
-  #endWithout(reason: string): ScanEnd {
+  #endWithout(reason: string, isUnfinished = false): ScanEnd {
     const offset = this.#offset;
     const isBlank = writtenTo(this.#file, offset, this.#sizeBytes) === offset;
-    return isBlank ? { type: 'blank', offset } : { type: 'bad', offset, reason };
+    return isBlank ? { type: 'blank', offset } : { type: 'bad', offset, reason, isUnfinished };
   }
 }
 

@@ -31,7 +31,7 @@ const EXIT_DEADLINE_MS = 12_000;
 
 const MODES = ['write', 'fsync'] as const;
 
-/** What is written to memory makes no call that could fail. */
+/** What is written to memory makes no call whose failure anybody is told of. */
 const BY_CALLS = ['--log-room-bytes', '0'];
 
 const made = new StopStack();

@@ -214,6 +214,7 @@ describe('a disk too full to keep a torn tail', () => {
     ['write it', (call) => (keeps(call, 'write') ? { code: 'ENOSPC', bytes: 3 } : undefined)],
     ['write more of it', (call) => (keeps(call, 'write') ? { bytes: 0 } : undefined)],
     ['make it durable', (call) => (keeps(call, 'sync') ? { code: 'ENOSPC' } : undefined)],
+    ['name it', ({ name }) => (name === 'rename' ? { code: 'ENOSPC' } : undefined)],
   ];
 
   function keeps({ name, path }: DiskCall, wanted: DiskCall['name']): boolean {
@@ -229,7 +230,7 @@ describe('a disk too full to keep a torn tail', () => {
     const { log, commands, mended } = await directory.open();
     expect(commands).toEqual(logged.slice(0, 3));
     expect(mended).toEqual([
-      `${FIRST}: cut an unfinished write off at byte ${offset}; the disk is too full to keep it`,
+      `${FIRST}: cut ${RECORD_BYTES - 1} bytes of an unfinished write at byte ${offset}, the disk is too full to keep them`,
     ]);
     directory.disk.mend();
     directory.close(log);
@@ -248,6 +249,21 @@ describe('a disk too full to keep a torn tail', () => {
     expect(directory.files()).toEqual(before);
     expect(await directory.expectMended()).toEqual(logged.slice(0, 2));
   });
+
+  it.each(KEEPING)(
+    '(it cannot %s) loses no record that is there to its end, and damaged',
+    async (_what, judge) => {
+      const logged = await directory.write(1, 4);
+      const { offset } = placeOf(last(logged));
+      directory.put(FIRST, flip(directory.get(FIRST), offset + FRAME_BYTES, 0));
+      const before = directory.files();
+      directory.disk.judge = judge;
+      await expect(directory.open()).rejects.toThrow(/ENOSPC|took no more bytes/);
+      directory.disk.mend();
+      expect(directory.files()).toEqual(before);
+      expect(await directory.expectMended()).toEqual(logged.slice(0, 3));
+    },
+  );
 
   it('is told from one that fails, on which nothing is cut off', async () => {
     await directory.write(1, 4);
