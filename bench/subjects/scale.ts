@@ -52,7 +52,8 @@ async function costsOnFreshServers(client: LoadClient): Promise<Costs> {
       const server = servers.add(await startForeshock(UNBOUNDED));
       const keys = agents === 1 ? [server.ingestKey] : await agentsOf(client, server, agents);
       const traffic: Traffic = { keys, services, life: LIFE, batch: 1 };
-      await client.send(server.port, Math.max(services, agents), traffic);
+      // The same for all, so that the code of all has been compiled when it counts.
+      await client.send(server.port, MANY_SERVICES, traffic);
       await whenQuiet(server.pid);
       return { pid: server.pid, run: () => client.flood(server.port, SECONDS, traffic) };
     };

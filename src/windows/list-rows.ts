@@ -1,7 +1,8 @@
 /**
  * What is known of each list of events as a whole, in a row of 64 bytes, one list's behind the other's. As objects, whose
  * times are objects too, they were four cache misses of an ingest into one of 100 000 services, and as many for each
- * service that a sweep came by.
+ * service that a sweep came by. (Memory that the allocator maps by itself begins at byte 16 of a page, and with it the 48
+ * bytes of a row that are used lie in one cache line.)
  *
  *   word  what
  *   0     u32 first block, 0 for none; u32 last block

@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EventRef, MAX_DETAILS_BYTES } from '../../src/windows/arena.ts';
 import { EventLists, type ListedEvent } from '../../src/windows/event-lists.ts';
-import { APPENDED, BYTES, type EventList, SIZE, TRUNCATED_UNTIL } from '../../src/windows/list-rows.ts';
+import {
+  APPENDED,
+  BYTES,
+  EARLIEST_EXPIRY,
+  type EventList,
+  SIZE,
+  TRUNCATED_UNTIL,
+} from '../../src/windows/list-rows.ts';
 
 const START_MS = 1_760_000_000_000;
 const YEAR_MS = 365 * 86_400_000;
@@ -70,6 +77,8 @@ describe('the lists of windows', () => {
           const bytes = array.reduce((sum, { detailsBytes }) => sum + detailsBytes, 0);
           expect([lists.rows.get(list, SIZE), lists.rows.get(list, BYTES)]).toEqual([array.length, bytes]);
           expect(lists.rows.get(list, APPENDED)).toBe(appended);
+          const bound = lists.rows.get(list, EARLIEST_EXPIRY);
+          for (const { expiresAtMs } of array) expect(bound).toBeLessThanOrEqual(expiresAtMs);
           expect(lists.rows.get(list, TRUNCATED_UNTIL)).toBe(truncatedUntilMs);
         };
         for (const each of script) {
@@ -105,6 +114,9 @@ describe('the lists of windows', () => {
         for (const { list } of pairs) {
           lists.takeExpired(list, START_MS + 2 * YEAR_MS, onOut);
           expect([lists.rows.get(list, SIZE), lists.rows.get(list, BYTES)]).toEqual([0, 0]);
+          expect(lists.rows.get(list, EARLIEST_EXPIRY)).toBe(Number.POSITIVE_INFINITY);
+          // No block first, none last.
+          expect(lists.rows.get(list, 0)).toBe(0);
         }
         expect(lists.blockCount).toBe(0);
       }),
