@@ -98,23 +98,8 @@ function mend(options: ReplayOptions, read: ReplayEnd): string[] {
  * record that was not written to its end was acknowledged to nobody, and is no reason not to start.
  */
 function mendTail(options: ReplayOptions, tail: BadTail, read: ReplayEnd): string {
-  const { disk, directory } = options;
-  const { name, offset } = tail;
-  const bytes = readTail(disk, directory, name, offset);
-  let keptAs: string | undefined;
-  try {
-    keptAs = keepBroken(disk, directory, `${name}.${offset}`, bytes);
-  } catch (error) {
-    if (!isDiskFull(error) || !tail.isUnfinished) throw error;
-    for (const _ of recordsBehind(options, tail, read)) throw error;
-  }
-  cut(disk, directory, name, offset);
-  return cutSentence(name, offset, bytes, keptAs);
-}
-
-function cutSentence(name: string, offset: number, { length }: Buffer, keptAs: string | undefined): string {
-  const kept = keptAs === undefined ? 'the disk is too full to keep them' : `kept as ${keptAs}`;
-  return `${name}: cut ${length} bytes of an unfinished write at byte ${offset}, ${kept}`;
+  const mayBeLost = () => tail.isUnfinished && isEmpty(recordsBehind(options, tail, read));
+  return cutTail(options.disk, options.directory, tail.name, tail.offset, mayBeLost);
 }
 
 function removeLeftovers(disk: Disk, directory: string): void {
@@ -147,12 +132,32 @@ function* recordsBehind(
   }
 }
 
-/** Cuts a segment at a byte, keeping what it cuts beside it; answers a sentence about it. */
-export function cutTail(disk: Disk, directory: string, name: string, offset: number): string {
+function isEmpty(things: Iterable<unknown>): boolean {
+  for (const _ of things) return false;
+  return true;
+}
+
+/**
+ * Cuts a segment at a byte, keeping what it cuts beside it; answers a sentence about it.
+ *
+ * @param mayBeLost whether it is cut all the same where the disk is too full to keep it
+ */
+export function cutTail(
+  disk: Disk,
+  directory: string,
+  name: string,
+  offset: number,
+  mayBeLost: () => boolean = () => false,
+): string {
   const tail = readTail(disk, directory, name, offset);
-  const keptAs = keepBroken(disk, directory, `${name}.${offset}`, tail);
+  let kept = 'the disk is too full to keep them';
+  try {
+    kept = `kept as ${keepBroken(disk, directory, `${name}.${offset}`, tail)}`;
+  } catch (error) {
+    if (!isDiskFull(error) || !mayBeLost()) throw error;
+  }
   cut(disk, directory, name, offset);
-  return cutSentence(name, offset, tail, keptAs);
+  return `${name}: cut ${tail.length} bytes of an unfinished write at byte ${offset}, ${kept}`;
 }
 
 /** What stands from a byte on, without room that was not used. */

@@ -35,12 +35,10 @@ export class ListRows {
 
   /** The row of an empty list: zeros, since it stays for good and none had its place before, but for the times. */
   create(): EventList {
-    const number = this.#slabs.take();
-    const { words } = this.#slabs.spanOf(number);
-    const row = this.#slabs.startOf(number) / 8;
-    words[row + EARLIEST_EXPIRY] = Number.POSITIVE_INFINITY;
-    words[row + TRUNCATED_UNTIL] = Number.NEGATIVE_INFINITY;
-    return number as EventList;
+    const list = this.#slabs.take() as EventList;
+    this.set(list, EARLIEST_EXPIRY, Number.POSITIVE_INFINITY);
+    this.set(list, TRUNCATED_UNTIL, Number.NEGATIVE_INFINITY);
+    return list;
   }
 
   /** The memory that a row lies in … */
