@@ -59,7 +59,12 @@ export class Behaviour<Context, Event extends EventObject, Input extends NonRedu
   }
 
   spawn(input: Input): VirtualActor<Context, Event, Input> {
-    return new VirtualActor(this, this.#logic.getInitialSnapshot(this.#scope, input).context);
+    return new VirtualActor(this, this.initial(input));
+  }
+
+  /** The context of one that has seen no event. */
+  initial(input: Input): Context {
+    return this.#logic.getInitialSnapshot(this.#scope, input).context;
   }
 
   /** Takes the context of an actor to what it is after an event. Who has it at hand need not look at the actor. */

@@ -35,7 +35,8 @@ import {
   wantChangeEvents,
 } from './apply-alerts.ts';
 import { refusal } from './refusal.ts';
-import type { Agent, Service, State, Tenant } from './state.ts';
+import type { Service } from './services.ts';
+import type { Agent, State, Tenant } from './state.ts';
 
 export interface Applied {
   readonly type: 'applied';
@@ -118,8 +119,8 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
   const { stamp, position } = record;
   const agent = state.agentOf(cursor);
   if (agent === undefined) return AGENT_NOT_REGISTERED;
-  const { tenant, context } = agent;
-  const { id: agentId } = context;
+  const { tenant, number } = agent;
+  const { services, live } = state;
   const { atMs } = stamp;
   if (cursor.isKeyed) {
     const answered = recordOnce(state, tenant, agent, record);
@@ -128,13 +129,13 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
   for (let index = 0; cursor.next(); index += 1) {
     tenant.eventCount += 1;
     const { type } = cursor;
-    const { bytes, serviceNameStart, serviceNameEnd } = cursor;
-    const service =
-      state.serviceNamed(tenant, bytes, serviceNameStart, serviceNameEnd) ?? firstSeen(state, tenant, cursor);
+    const window =
+      services.find(tenant, cursor.view, cursor.serviceNameStart, cursor.serviceNameEnd) ??
+      firstSeen(state, agent, cursor).window;
     const timestampMs = cursor.timestampMs ?? atMs;
-    const recorded = { type: 'event-recorded', agentId, timestampMs, receivedAtMs: atMs } as const;
-    serviceBehaviour.advance(service.context, recorded);
-    state.live.insert(service.window, {
+    const recorded = { type: 'event-recorded', agent: number, timestampMs, receivedAtMs: atMs } as const;
+    serviceBehaviour.advance(services.contextOf(window), recorded);
+    live.insert(window, {
       type,
       ttlSeconds: cursor.ttlSeconds,
       timestampMs,
@@ -153,7 +154,7 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
       receivedAtMs: atMs,
       position,
       index,
-      service: service.nameNumber,
+      service: services.nameNumberOf(window),
       vendor: tenant.names.numberOf(cursor.vendor),
       type,
     });
@@ -181,9 +182,9 @@ function recordOnce(
 }
 
 /** A service is known from the first event that names it. */
-function firstSeen(state: State, tenant: Tenant, { serviceName: name, agentId }: EventCursor): Service {
-  const id = serviceIdOf(tenant.id, name);
-  return state.addService(tenant, name, serviceBehaviour.spawn({ id, name, agentId }));
+function firstSeen(state: State, { tenant, number }: Agent, { serviceName }: EventCursor): Service {
+  const id = serviceIdOf(tenant.id, serviceName);
+  return state.addService(tenant, id, serviceName, serviceBehaviour.initial({ agent: number }));
 }
 
 function heartbeat(tenant: Tenant, { agentId }: Heartbeat, { atMs }: Stamp): void {

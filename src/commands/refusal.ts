@@ -56,12 +56,12 @@ export function eventsOverCap(
   const tenant = state.tenants.get(command.key.tenantId);
   // While there is room for all being new, none needs to be looked at.
   if (tenant === undefined || tenant.services.size + command.events.count <= maxServices) return NONE;
-  const { bytes } = command.events;
+  const { bytes, view } = command.events;
   const room = maxServices - tenant.services.size;
   const added = new Set<string>();
   let over: Set<number> | undefined;
   eachServiceName(command.events, (index, start, end) => {
-    if (state.serviceNamed(tenant, bytes, start, end) !== undefined) return;
+    if (state.services.find(tenant, view, start, end) !== undefined) return;
     const name = bytes.toString('utf8', start, end);
     if (added.has(name)) return;
     if (added.size < room) {

@@ -4,7 +4,6 @@
  */
 import { agentBehaviour, type StaleSpell } from '../actors/agent.ts';
 import { IntegrationActor } from '../actors/integration.ts';
-import { serviceBehaviour } from '../actors/service.ts';
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
 import { agentId, agentIdOf, integrationId, keyId, serviceId, tenantId } from '../domain/ids.ts';
 import {
@@ -17,7 +16,8 @@ import { KEY_KINDS, type KeyKind, NOT_REGISTERED } from '../domain/key.ts';
 import { Fields } from '../lib/fields.ts';
 import type { LiveEvent } from '../windows/live-events.ts';
 import { dumpAlerts, restoreAlerts } from './alert-rows.ts';
-import type { Agent, Service, State, Tenant } from './state.ts';
+import type { Service } from './services.ts';
+import type { Agent, State, Tenant } from './state.ts';
 
 type Row = readonly unknown[];
 
@@ -76,8 +76,9 @@ function* dumpAgent({ actor, history }: Agent, nowMs: number): Iterable<Row> {
   }
 }
 
-function* dumpService(state: State, { actor, window }: Service, nowMs: number): Iterable<Row> {
-  const { id, name, agentId, lastEventAtMs, updatedAtMs } = actor.context;
+function* dumpService(state: State, { id, name, window, context }: Service, nowMs: number): Iterable<Row> {
+  const { agent, lastEventAtMs, updatedAtMs } = context;
+  const agentId = state.agentIdOf(agent);
   yield [SERVICE, id, name, agentId, lastEventAtMs, updatedAtMs, state.live.truncatedUntilMs(window)];
   const oldestFirst = [...state.live.live(window, nowMs)].reverse();
   for (const chunk of chunks(oldestFirst)) yield [EVENTS, id, nowMs, ...chunk.map(eventFields)];
@@ -180,13 +181,19 @@ export class StateRestorer {
 
   #history(tenant: Tenant, fields: Fields): void {
     const agent = tenant.agents.get(agentId(fields.text()));
+    // Held as by its service, which comes with a later row.
+    const serviceNumber = (name: string) => {
+      const number = tenant.names.numberOf(name);
+      tenant.names.hold(number);
+      return number;
+    };
     for (const entry of fields.rest()) {
       agent?.history.append({
         eventNumber: entry.number(),
         receivedAtMs: entry.number(),
         position: entry.number(),
         index: entry.number(),
-        service: tenant.names.numberOf(entry.text()),
+        service: serviceNumber(entry.text()),
         vendor: tenant.names.numberOf(entry.text()),
         type: EVENT_TYPES.indexOf(entry.member<EventType>(EVENT_TYPES)),
       });
@@ -195,14 +202,11 @@ export class StateRestorer {
 
   #service(tenant: Tenant, fields: Fields): void {
     const id = serviceId(fields.text());
-    const context = {
-      id,
-      name: fields.text(),
-      agentId: agentId(fields.text()),
-      lastEventAtMs: fields.number(),
-      updatedAtMs: fields.number(),
-    };
-    const service = this.#state.addService(tenant, context.name, serviceBehaviour.restore(context));
+    const name = fields.text();
+    const agent = tenant.agents.get(agentId(fields.text()))?.number;
+    if (agent === undefined) throw new Error('a service that no agent has told of');
+    const context = { agent, lastEventAtMs: fields.number(), updatedAtMs: fields.number() };
+    const service = this.#state.addService(tenant, id, name, context);
     this.#state.live.truncate(service.window, fields.number());
   }
 

@@ -4,9 +4,9 @@
  */
 import type { AgentActor, AgentContext } from '../actors/agent.ts';
 import type { IntegrationActor } from '../actors/integration.ts';
-import type { ServiceActor, ServiceContext } from '../actors/service.ts';
+import type { ServiceContext } from '../actors/service.ts';
 import type { EncodedCommand, RecordEncodedEvents } from '../domain/encoded-events.ts';
-import type { AgentId, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
+import type { AgentId, AgentNumber, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
 import { type ApiKey, NOT_REGISTERED } from '../domain/key.ts';
 import type { EventCursor } from '../events/cursor.ts';
 import { encodeAround, idBytes } from '../events/encoding.ts';
@@ -16,13 +16,13 @@ import { type TimerHandle, TimerWheel } from '../timers/wheel.ts';
 import type { Chunk } from '../windows/arena.ts';
 import { AgentHistory } from '../windows/history.ts';
 import { HistoryBlocks } from '../windows/history-blocks.ts';
-import { LiveEvents, type Window } from '../windows/live-events.ts';
+import { LiveEvents } from '../windows/live-events.ts';
 import { Names } from '../windows/names.ts';
 import { AlertBook } from './alert-book.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
-import { ServiceCache } from './service-cache.ts';
+import { Service, Services } from './services.ts';
 
 export interface Agent {
   readonly tenant: Tenant;
@@ -30,19 +30,9 @@ export interface Agent {
   /** The actor's: of 50 000 agents a look at each actor on the way was 0.1 µs of an ingest. */
   readonly context: AgentContext;
   readonly history: AgentHistory;
+  readonly number: AgentNumber;
   /** Where its ids stand as bytes, see `ApiKey`. */
   idsRow: number;
-}
-
-export interface Service {
-  readonly tenant: Tenant;
-  readonly name: string;
-  /** The number of the name among the tenant's. */
-  readonly nameNumber: number;
-  readonly actor: ServiceActor;
-  /** The actor's. */
-  readonly context: ServiceContext;
-  readonly window: Window;
 }
 
 export interface Tenant {
@@ -106,13 +96,14 @@ export class State {
   revocations = 0;
   /** Agents, by their tenant's id and their own as a record of events has them. */
   readonly #agentsByIds = new IdIndex<Agent>();
-  readonly #serviceCache = new ServiceCache<Service>();
+  readonly #agents: Agent[] = [];
   /** Active integrations, by their webhook token. */
   readonly integrationsByToken = new Map<string, IntegrationActor>();
   readonly idempotencyKeys = new IdempotencyKeys();
   readonly changes: ChangeListener;
   readonly #limits: StateLimits;
   readonly live: LiveEvents<TimerHandle>;
+  readonly services: Services;
   readonly #expiries = new TimerWheel<Chunk>(0);
   readonly #historyBlocks = new HistoryBlocks();
   readonly #histories: AgentHistory[] = [];
@@ -131,6 +122,7 @@ export class State {
       },
       { maxEvents: limits.windowMaxEvents, maxBytes: limits.windowMaxBytes },
     );
+    this.services = new Services(this.live.rows);
   }
 
   addTenant(id: TenantId, name: string, createdAtMs: number): Tenant {
@@ -166,7 +158,16 @@ export class State {
 
   addAgent(tenant: Tenant, id: AgentId, actor: AgentActor): Agent {
     const history = new AgentHistory(this.#limits.retentionMs, this.#historyBlocks, tenant.names);
-    const agent: Agent = { tenant, actor, context: actor.context, history, idsRow: NOT_REGISTERED };
+    const number = this.#agents.length as AgentNumber;
+    const agent: Agent = {
+      tenant,
+      actor,
+      context: actor.context,
+      history,
+      number,
+      idsRow: NOT_REGISTERED,
+    };
+    this.#agents.push(agent);
     agent.idsRow = this.#agentsByIds.add(idBytes(tenant.id, id), agent);
     this.#histories.push(agent.history);
     // Under the very string that the key's requests come with: one that only equals it, and is a slice of a record's text
@@ -188,18 +189,19 @@ export class State {
     return encodeAround(events, this.#agentsByIds, key.idsRow, idempotency);
   }
 
-  /** The service whose name stands in `bytes` from `start` to `end`, or undefined. */
-  serviceNamed(tenant: Tenant, bytes: Buffer, start: number, end: number): Service | undefined {
-    return this.#serviceCache.get(tenant, bytes, start, end);
+  /** The id of an agent that has a number. */
+  agentIdOf(number: AgentNumber): AgentId {
+    const agent = this.#agents[number];
+    if (agent === undefined) throw new Error(`no agent ${number}`);
+    return agent.context.id;
   }
 
-  addService(tenant: Tenant, name: string, actor: ServiceActor): Service {
+  addService(tenant: Tenant, id: ServiceId, name: string, context: ServiceContext): Service {
     const nameNumber = tenant.names.numberOf(name);
     // For good, as the service is.
     tenant.names.hold(nameNumber);
-    const { context } = actor;
-    const service = { tenant, name, nameNumber, actor, context, window: this.live.newWindow() };
-    const { id } = context;
+    const service = new Service(this.services, tenant, id, name, this.live.newWindow());
+    this.services.add(service, nameNumber, context);
     tenant.services.set(id, service);
     tenant.servicesByName.set(name, service);
     this.changes.changed(tenant.id, 'services', id);

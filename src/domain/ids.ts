@@ -20,6 +20,9 @@ export type AlertId = Branded<'AlertId'>;
 /** Something that is to be sent to an alerting tool. */
 export type OutboundId = Branded<'OutboundId'>;
 
+/** Agents are numbered in the order in which this process came to know them, from 0. */
+export type AgentNumber = number & { readonly [brand]: 'AgentNumber' };
+
 export const tenantId = (uuid: string): TenantId => uuid as TenantId;
 export const keyId = (uuid: string): KeyId => uuid as KeyId;
 export const agentId = (uuid: string): AgentId => uuid as AgentId;

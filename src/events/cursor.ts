@@ -19,7 +19,7 @@ const UNKEYED_FIELDS = 4;
 const DETAILS_FIELDS = 6;
 const NULL = 0xc0;
 
-/** Ids and names come again and again. (An ingest finds its service without its name: commands/service-cache.ts.) */
+/** Ids and names come again and again. (An ingest finds its service without its name: commands/services.ts.) */
 const ids = new TextCache(65_536);
 const names = new TextCache(65_536);
 
@@ -97,13 +97,13 @@ export class EventCursor {
     return this.#textAt(this.#serviceAt, names);
   }
 
-  /** The same as bytes, in `bytes`. */
+  /** The same as bytes, in the view. */
   get serviceNameStart(): number {
-    return startOfText(this.view, this.#serviceAt) - this.#base;
+    return startOfText(this.view, this.#serviceAt);
   }
 
   get serviceNameEnd(): number {
-    return endOfText(this.view, this.#serviceAt) - this.#base;
+    return endOfText(this.view, this.#serviceAt);
   }
 
   get vendor(): string {

@@ -88,7 +88,7 @@ export class Queries {
     const services = this.#tenant(tenantId)?.services;
     return this.#list(tenantId, 'services', (row, id) => {
       const service = findById(services, id);
-      return service && serviceEntry(row, service);
+      return service && serviceEntry(row, service, this.#options.state);
     });
   }
 
@@ -172,7 +172,7 @@ export function describe(state: State, tenantId: TenantId, table: Table, id: str
     }
     case 'services': {
       const service = findById(tenant?.services, id);
-      return service && serviceRow(tenantId, service);
+      return service && serviceRow(service);
     }
     case 'integrations': {
       const integration = findById(tenant?.integrations, id);

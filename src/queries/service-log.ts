@@ -1,5 +1,6 @@
 /** A service's event log: what all of its agents have told of it, live and expired, as far as retention goes. */
-import type { Service, Tenant } from '../commands/state.ts';
+import type { Service } from '../commands/services.ts';
+import type { Tenant } from '../commands/state.ts';
 import type { EventType } from '../domain/event.ts';
 import { type EventId, eventIdOf, eventNumberOf } from '../domain/ids.ts';
 import { type ReadEvents, storedEvent } from './event-log.ts';
@@ -17,21 +18,21 @@ export interface ServiceLogRequest {
  */
 export function serviceLog(
   tenant: Tenant,
-  { actor }: Service,
+  { name }: Service,
   { perPage, before, eventType }: ServiceLogRequest,
   nowMs: number,
   readEvents: ReadEvents,
 ): object {
   const request = {
-    service: actor.context.name,
+    service: name,
     untilMs: nowMs,
     ...(before !== null && { beforeNumber: eventNumberOf(before) }),
     wanted: (type: EventType) => eventType === null || type === eventType,
     limit: perPage + 1,
   };
-  const found = [...tenant.agents.values()].flatMap(({ actor: agent, history }) => {
+  const found = [...tenant.agents.values()].flatMap(({ context, history }) => {
     history.trim(nowMs, Number.POSITIVE_INFINITY);
-    return history.newestUntil(request).map((entry) => ({ entry, agentId: agent.context.id }));
+    return history.newestUntil(request).map((entry) => ({ entry, agentId: context.id }));
   });
   found.sort((a, b) => b.entry.eventNumber - a.entry.eventNumber);
   const page = found.slice(0, perPage);

@@ -1,30 +1,28 @@
 /** Services and their state windows as JSON. */
-import type { Service } from '../commands/state.ts';
+import type { Service } from '../commands/services.ts';
+import type { State } from '../commands/state.ts';
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
-import type { TenantId } from '../domain/ids.ts';
 import { readDetails } from '../events/cursor.ts';
 import type { LiveEvent, LiveEvents } from '../windows/live-events.ts';
 import { closeObject, isoTime, openObject } from './json.ts';
 import type { WindowAnswer } from './window-cache.ts';
 
 /** The part of a list entry that never changes. */
-export function serviceRow(tenantId: TenantId, { actor }: Service): string {
-  const { id, name } = actor.context;
-  return openObject({ id, tenant_id: tenantId, name });
+export function serviceRow({ tenant, id, name }: Service): string {
+  return openObject({ id, tenant_id: tenant.id, name });
 }
 
-export function serviceEntry(row: string, { actor }: Service): string {
-  const { agentId, lastEventAtMs } = actor.context;
-  return closeObject(row, { agent_id: agentId, last_event_at: isoTime(lastEventAtMs) });
+export function serviceEntry(row: string, { context }: Service, state: State): string {
+  const { agent, lastEventAtMs } = context;
+  return closeObject(row, { agent_id: state.agentIdOf(agent), last_event_at: isoTime(lastEventAtMs) });
 }
 
 /** Live events as of `nowMs`, by type, newest first, and until when nothing of it expires. */
 export function windowAnswer(
   live: LiveEvents<unknown>,
-  { actor, window }: Service,
+  { name, window, context }: Service,
   nowMs: number,
 ): WindowAnswer {
-  const { name, updatedAtMs } = actor.context;
   // Of equal times the one received last comes first: so they come, and sorting is stable.
   const events = [...live.live(window, nowMs)].sort((a, b) => b.timestampMs - a.timestampMs);
   const byType = new Map<EventType, object[]>(EVENT_TYPES.map((type) => [type, []]));
@@ -36,7 +34,7 @@ export function windowAnswer(
   const json = JSON.stringify({
     service: name,
     ...Object.fromEntries([...byType].map(([type, group]) => [`${type}_events`, group])),
-    updated_at: isoTime(updatedAtMs),
+    updated_at: isoTime(context.updatedAtMs),
     ...(isTruncated ? { truncated: true } : {}),
   });
   return { json, fromMs: nowMs, untilMs };

@@ -179,7 +179,7 @@ function tellEvents(
 function eventJson(tenant: Tenant, cursor: EventCursor, id: string, atMs: number, received: string): string {
   const { serviceName, eventType, confidence, ttlSeconds, timestampMs } = cursor;
   const { vendor, entity, oldValue, newValue, actor, sha } = readDetails(cursor.bytes, cursor.detailsStart);
-  const serviceId = tenant.servicesByName.get(serviceName)?.actor.context.id;
+  const serviceId = tenant.servicesByName.get(serviceName)?.id;
   const timestamp = timestampMs === null ? received : isoTime(timestampMs);
   return (
     `{"id":"${id}","agent_id":"${cursor.agentId}","service_id":"${serviceId}",` +

@@ -42,7 +42,7 @@ export interface HistoryPage {
   readonly entries: readonly HistoryEntry[];
 }
 
-/** Service and vendor as numbers of the `Names` that the history was made with. */
+/** Service and vendor as numbers of the `Names` that the history was made with. Its service holds the first for good. */
 export interface NewHistoryEntry extends HistoryEntry {
   readonly service: number;
   readonly vendor: number;
@@ -88,7 +88,6 @@ export class AgentHistory {
   }
 
   append(entry: NewHistoryEntry): void {
-    this.#names.hold(entry.service);
     this.#names.hold(entry.vendor);
     if (this.#lastBlock === undefined || !this.#memory.append(this.#lastBlock, entry)) {
       this.#close();
@@ -115,7 +114,6 @@ export class AgentHistory {
         this.#uses.remove(2 * service);
         this.#uses.remove(2 * vendor + 1);
       }
-      this.#names.letGo(service);
       this.#names.letGo(vendor);
       this.#trimmed += 1;
       if (at + 1 === this.#memory.count(block)) this.#dropFirstBlock(block);

@@ -1,8 +1,7 @@
 /**
- * What is known of each list of events as a whole, in a row of 64 bytes, one list's behind the other's. As objects, whose
+ * What is known of each list of events as a whole, in a row of 128 bytes, one list's behind the other's. As objects, whose
  * times are objects too, they were four cache misses of an ingest into one of 100 000 services, and as many for each
- * service that a sweep came by. (Memory that the allocator maps by itself begins at byte 16 of a page, and with it the 48
- * bytes of a row that are used lie in one cache line.)
+ * service that a sweep came by.
  *
  *   word  what
  *   0     u32 first block, 0 for none; u32 last block
@@ -11,10 +10,11 @@
  *   3     f64 earliest expiry in the list; a lower bound
  *   4     f64 latest expiry of what was taken out before it had expired; before all time where nothing was
  *   5     f64 entries appended so far
+ *   6 …   whoever's list it is: commands/services.ts
  */
 import { Slabs, type Span } from './slabs.ts';
 
-const ROW_BYTES = 64;
+export const ROW_BYTES = 128;
 
 /** Of a row, in halves of words … */
 export const FIRST = 0;
@@ -25,6 +25,7 @@ export const BYTES = 2;
 export const EARLIEST_EXPIRY = 3;
 export const TRUNCATED_UNTIL = 4;
 export const APPENDED = 5;
+export const OWNER = 6;
 
 declare const brand: unique symbol;
 /** One window's: the number of its row. */

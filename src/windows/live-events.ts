@@ -13,7 +13,7 @@
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
 import { Arena, type Chunk, type EventRef } from './arena.ts';
 import { EventLists } from './event-lists.ts';
-import { APPENDED, BYTES, type EventList, SIZE, TRUNCATED_UNTIL } from './list-rows.ts';
+import { APPENDED, BYTES, type EventList, type ListRows, SIZE, TRUNCATED_UNTIL } from './list-rows.ts';
 
 /** Who looks at a chunk again when its events have expired; implemented over the timer wheel. */
 export interface ChunkTimers<Handle> {
@@ -94,6 +94,11 @@ export class LiveEvents<Handle> {
   /** Those listed whose memory has been given back already. */
   get stale(): number {
     return this.#arena.stale;
+  }
+
+  /** Of windows: what is theirs, and room for what else there is to know of whoever has one. */
+  get rows(): ListRows {
+    return this.#lists.rows;
   }
 
   /** Blocks of lists that hold events. */

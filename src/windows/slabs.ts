@@ -17,6 +17,13 @@ const LEAST_SPANS = 4;
 /** What an empty slab may keep resident. */
 const KEPT_BYTES = 2 ** 20;
 
+/**
+ * Memory that the allocator maps by itself begins at byte 16 of a page, and spans at the next multiple of two cache lines:
+ * one of 64 bytes would lie in two of them, and one of 128 in three.
+ */
+const ALIGNMENT_BYTES = 128;
+const FIRST_BYTE = ALIGNMENT_BYTES - 16;
+
 interface Slab {
   readonly buffer: ArrayBuffer;
   readonly bytes: Buffer;
@@ -107,12 +114,12 @@ export class Slabs {
   #newSlab(number: number): Slab {
     const bytes = FIRST_SLABS_BYTES[number] ?? SLAB_BYTES;
     const spanCount = Math.max(LEAST_SPANS, bytes / this.#spanBytes);
-    const buffer = new ArrayBuffer(spanCount * this.#spanBytes);
+    const buffer = new ArrayBuffer(FIRST_BYTE + spanCount * this.#spanBytes);
     const slab: Slab = {
       buffer,
-      bytes: Buffer.from(buffer),
-      words: new Float64Array(buffer),
-      halves: new Uint32Array(buffer),
+      bytes: Buffer.from(buffer, FIRST_BYTE),
+      words: new Float64Array(buffer, FIRST_BYTE),
+      halves: new Uint32Array(buffer, FIRST_BYTE),
       spanCount,
       free: [],
       // Of the first slab this leaves number 0 out, which then can stand for none.

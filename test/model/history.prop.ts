@@ -23,6 +23,8 @@ class Pair {
 
   append(entry: NamedHistoryEntry): void {
     const [service, vendor] = [this.#names.numberOf(entry.service), this.#names.numberOf(entry.vendor)];
+    // As its service would.
+    this.#names.hold(service);
     this.history.append({ ...entry, service, vendor });
     this.list.append(entry);
   }

@@ -7,6 +7,8 @@ const START_MS = 1_760_000_000_000;
 const RETENTION_MS = 3_600_000;
 
 const names = new Names();
+// As its service would.
+names.hold(names.numberOf('checkout-api'));
 let history: AgentHistory;
 let recorded = 0;
 
