@@ -1,20 +1,34 @@
-/** The agent: who reports, since when, and when it was last heard of. */
+/**
+ * The agent: who reports, and whether it is heard. What it does is come and go silent; what it says of itself when it
+ * registers is data beside that.
+ */
 import { fromTransition } from 'xstate';
-import { type AgentId, agentId, type KeyId, keyId } from '../domain/ids.ts';
-import { Behaviour, type Mutable, type VirtualActor } from './virtual-actor.ts';
+import type { AgentId, KeyId } from '../domain/ids.ts';
+import { Behaviour, type Mutable } from './behaviour.ts';
 
-export interface AgentContext {
+/** What never changes of an agent. */
+export interface AgentIdentity {
   readonly id: AgentId;
   readonly keyId: KeyId;
+  readonly registeredAtMs: number;
+}
+
+/** What an agent says of itself. */
+export interface Registration {
   readonly hostname: string;
   /** What the agent calls itself; null while its name follows its hostname. */
   readonly givenName: string | null;
   readonly version: string | null;
-  readonly registeredAtMs: number;
+}
+
+/** The actor's context. */
+export interface Presence {
   readonly lastSeenAtMs: number;
   /** Not heard of for too long, and how it was called when that was found; null while it is live. */
   readonly stale: StaleSpell | null;
 }
+
+export interface AgentContext extends AgentIdentity, Registration, Presence {}
 
 export interface StaleSpell {
   readonly sinceMs: number;
@@ -23,83 +37,56 @@ export interface StaleSpell {
   readonly lastSeenAtMs: number;
 }
 
-export interface AgentInput {
-  readonly id: AgentId;
-  readonly keyId: KeyId;
-  readonly atMs: number;
-}
-
-export type AgentEvent =
-  | {
-      readonly type: 'registered';
-      readonly hostname: string;
-      readonly name: string | null;
-      readonly version: string | null;
-      readonly atMs: number;
-    }
-  /** A heartbeat, or events, which count as one. */
+export type PresenceEvent =
+  /** A registration, a heartbeat, or events. */
   | { readonly type: 'seen'; readonly atMs: number }
-  | { readonly type: 'became-stale'; readonly atMs: number };
+  | {
+      readonly type: 'became-stale';
+      readonly atMs: number;
+      readonly name: string;
+      readonly hostname: string;
+    };
 
-export type AgentActor = VirtualActor<AgentContext, AgentEvent, AgentInput>;
-
-function transition(agent: AgentContext, event: AgentEvent): AgentContext {
+function transition(presence: Presence, event: PresenceEvent): Presence {
   switch (event.type) {
-    case 'registered':
-      return {
-        ...agent,
-        hostname: event.hostname,
-        givenName: event.name ?? agent.givenName,
-        version: event.version ?? agent.version,
-        lastSeenAtMs: event.atMs,
-        stale: null,
-      };
     case 'seen':
-      // Field by field: a spread took three times as long, and this comes with every ingest.
-      return {
-        id: agent.id,
-        keyId: agent.keyId,
-        hostname: agent.hostname,
-        givenName: agent.givenName,
-        version: agent.version,
-        registeredAtMs: agent.registeredAtMs,
-        lastSeenAtMs: event.atMs,
-        stale: null,
-      };
+      return { lastSeenAtMs: event.atMs, stale: null };
     case 'became-stale': {
-      if (agent.stale !== null) return agent;
-      const { givenName, hostname, lastSeenAtMs } = agent;
-      return {
-        ...agent,
-        stale: { sinceMs: event.atMs, name: givenName ?? hostname, hostname, lastSeenAtMs },
-      };
+      if (presence.stale !== null) return presence;
+      const { lastSeenAtMs } = presence;
+      const { atMs: sinceMs, name, hostname } = event;
+      return { lastSeenAtMs, stale: { sinceMs, name, hostname, lastSeenAtMs } };
     }
   }
 }
 
-function unregistered({ input }: { input: AgentInput }): AgentContext {
-  return {
-    id: input.id,
-    keyId: input.keyId,
-    hostname: '',
-    givenName: null,
-    version: null,
-    registeredAtMs: input.atMs,
-    lastSeenAtMs: input.atMs,
-    stale: null,
-  };
+function justSeen({ input }: { input: { readonly atMs: number } }): Presence {
+  return { lastSeenAtMs: input.atMs, stale: null };
 }
 
-function keep(held: Mutable<AgentContext>, next: AgentContext): void {
-  held.hostname = next.hostname;
-  held.givenName = next.givenName;
-  held.version = next.version;
+function keep(held: Mutable<Presence>, next: Presence): void {
   held.lastSeenAtMs = next.lastSeenAtMs;
   held.stale = next.stale;
 }
 
-export const agentBehaviour = new Behaviour<AgentContext, AgentEvent, AgentInput>(
-  fromTransition(transition, unregistered),
+export const presenceBehaviour = new Behaviour<Presence, PresenceEvent, { readonly atMs: number }>(
+  fromTransition(transition, justSeen),
   keep,
-  { id: agentId(''), keyId: keyId(''), atMs: 0 },
+  { atMs: 0 },
 );
+
+/** What is known of an agent after it has registered, for the first time or again. */
+export function registered(
+  before: Registration | undefined,
+  said: { readonly hostname: string; readonly name: string | null; readonly version: string | null },
+): Registration {
+  return {
+    hostname: said.hostname,
+    givenName: said.name ?? before?.givenName ?? null,
+    version: said.version ?? before?.version ?? null,
+  };
+}
+
+export function nameOf({ givenName, hostname }: Registration): string {
+  return givenName ?? hostname;
+}

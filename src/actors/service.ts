@@ -1,7 +1,7 @@
 /** The service: known from the first event that names it. Its window stands beside it, in windows/. */
 import { fromTransition } from 'xstate';
 import type { AgentNumber } from '../domain/ids.ts';
-import { Behaviour, type Mutable } from './virtual-actor.ts';
+import { Behaviour, type Mutable } from './behaviour.ts';
 
 export interface ServiceContext {
   /** The agent of the event received last. */

@@ -1,5 +1,5 @@
 /** Applying what has to do with alerting tools: what they say, and what they are told. */
-import type { StaleSpell } from '../actors/agent.ts';
+import { nameOf, type StaleSpell } from '../actors/agent.ts';
 import type { DeliveryActor } from '../actors/delivery.ts';
 import type { IntegrationActor } from '../actors/integration.ts';
 import { type AlertChange, pastEventOf } from '../domain/alert.ts';
@@ -16,7 +16,8 @@ import type { ContextEvent } from '../domain/event.ts';
 import { type AgentId, outboundIdOf } from '../domain/ids.ts';
 import type { IntegrationType } from '../domain/integration.ts';
 import { alarmIdOf, type OutboundSubject, type StaleAgentFacts } from '../domain/outbound.ts';
-import type { Agent, Tenant } from './state.ts';
+import type { Agent } from './agents.ts';
+import type { Tenant } from './state.ts';
 
 /**
  * How long a delivery of the same id is the same delivery. PagerDuty's ids are of one delivery, which it sends again
@@ -163,8 +164,9 @@ export function wantChangeEvents(
 export function markAgentStale(tenant: Tenant, { agentId }: MarkAgentStale, { atMs }: Stamp): void {
   const agent = tenant.agents.get(agentId);
   if (agent === undefined) return;
-  agent.actor.send({ type: 'became-stale', atMs });
-  const { stale } = agent.actor.context;
+  const { hostname } = agent.registration;
+  agent.send({ type: 'became-stale', atMs, name: nameOf(agent.registration), hostname });
+  const { stale } = agent.context;
   if (stale === null) return;
   const facts = staleFacts(agentId, stale);
   for (const { context, sends } of tenant.integrations.values()) {
@@ -176,7 +178,7 @@ export function markAgentStale(tenant: Tenant, { agentId }: MarkAgentStale, { at
 
 /** To be called before the agent's own actor hears of it. */
 export function agentReturns(tenant: Tenant, agent: Agent, atMs: number): void {
-  const { id: agentId, stale } = agent.actor.context;
+  const { id: agentId, stale } = agent.context;
   if (stale === null) return;
   const facts = staleFacts(agentId, stale);
   for (const { context, sends } of tenant.integrations.values()) {

@@ -2,7 +2,7 @@
  * Apply: the one way state changes, live and on replay alike. Total (every command in every state has an
  * outcome) and deterministic (it reads no clock, draws nothing, and does nothing in the world).
  */
-import { type AgentEvent, agentBehaviour } from '../actors/agent.ts';
+import { presenceBehaviour, registered } from '../actors/agent.ts';
 import { IntegrationActor } from '../actors/integration.ts';
 import { serviceBehaviour } from '../actors/service.ts';
 import type {
@@ -18,12 +18,13 @@ import type {
   Stamp,
 } from '../domain/command.ts';
 import { isChange } from '../domain/event.ts';
-import { agentIdOf, serviceIdOf } from '../domain/ids.ts';
+import { type AgentNumber, agentIdOf, serviceIdOf } from '../domain/ids.ts';
 import { NOT_REGISTERED } from '../domain/key.ts';
 import { AGENT_NOT_REGISTERED, type Rejection } from '../domain/rejection.ts';
 import { type EventCursor, idempotencyIn } from '../events/cursor.ts';
 import { decodeCommand, eventsIn } from '../log/command-codec.ts';
 import type { LoggedRecord } from '../log/replay.ts';
+import type { Agent } from './agents.ts';
 import {
   agentReturns,
   correlateAlert,
@@ -36,7 +37,7 @@ import {
 } from './apply-alerts.ts';
 import { refusal } from './refusal.ts';
 import type { Service } from './services.ts';
-import type { Agent, State, Tenant } from './state.ts';
+import type { State, Tenant } from './state.ts';
 
 export interface Applied {
   readonly type: 'applied';
@@ -68,7 +69,7 @@ export function apply(state: State, record: LoggedRecord): Outcome {
     case 'record-events':
       throw new Error('events are not applied one by one');
     case 'heartbeat':
-      heartbeat(tenant, command, stamp);
+      heartbeat(state, tenant, command, stamp);
       break;
     case 'register-agent':
       registerAgent(state, tenant, command, stamp);
@@ -117,13 +118,13 @@ export function apply(state: State, record: LoggedRecord): Outcome {
 /** Not decoded to a command: only what has to be looked up becomes strings, and details stay bytes. */
 function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): Outcome {
   const { stamp, position } = record;
-  const agent = state.agentOf(cursor);
+  const { agents, services, live } = state;
+  const agent = agents.find(cursor);
   if (agent === undefined) return AGENT_NOT_REGISTERED;
-  const { tenant, number } = agent;
-  const { services, live } = state;
+  const tenant = state.tenantOf(agent);
   const { atMs } = stamp;
   if (cursor.isKeyed) {
-    const answered = recordOnce(state, tenant, agent, record);
+    const answered = recordOnce(state, tenant, agents.at(agent), record);
     if (answered !== undefined) return answered;
   }
   for (let index = 0; cursor.next(); index += 1) {
@@ -131,9 +132,9 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
     const { type } = cursor;
     const window =
       services.find(tenant, cursor.view, cursor.serviceNameStart, cursor.serviceNameEnd) ??
-      firstSeen(state, agent, cursor).window;
+      firstSeen(state, tenant, agent, cursor).window;
     const timestampMs = cursor.timestampMs ?? atMs;
-    const recorded = { type: 'event-recorded', agent: number, timestampMs, receivedAtMs: atMs } as const;
+    const recorded = { type: 'event-recorded', agent, timestampMs, receivedAtMs: atMs } as const;
     serviceBehaviour.advance(services.contextOf(window), recorded);
     live.insert(window, {
       type,
@@ -149,17 +150,19 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
     if (tenant.changeListeners.length > 0 && isChange(cursor.eventType)) {
       wantChangeEvents(tenant, cursor.event(), eventNumber, atMs);
     }
-    agent.history.append({
+    const vendor = tenant.names.numberOf(cursor.vendor);
+    tenant.names.hold(vendor);
+    agents.record(agent, {
       eventNumber,
       receivedAtMs: atMs,
       position,
       index,
       service: services.nameNumberOf(window),
-      vendor: tenant.names.numberOf(cursor.vendor),
+      vendor,
       type,
     });
   }
-  seen(tenant, agent, atMs);
+  seen(state, tenant, agent, atMs);
   tenant.watcher?.applied(record);
   return APPLIED;
 }
@@ -168,10 +171,10 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
 function recordOnce(
   state: State,
   { id: tenantId }: Tenant,
-  { actor }: Agent,
+  { identity }: Agent,
   { bytes, start, stamp: { atMs } }: LoggedRecord,
 ): Outcome | undefined {
-  const { id: agentId } = actor.context;
+  const { id: agentId } = identity;
   const idempotency = idempotencyIn(bytes, start);
   if (idempotency === undefined) return undefined;
   // With group commit, one of the same key may have been applied since this was admitted.
@@ -182,28 +185,32 @@ function recordOnce(
 }
 
 /** A service is known from the first event that names it. */
-function firstSeen(state: State, { tenant, number }: Agent, { serviceName }: EventCursor): Service {
+function firstSeen(state: State, tenant: Tenant, agent: AgentNumber, { serviceName }: EventCursor): Service {
   const id = serviceIdOf(tenant.id, serviceName);
-  return state.addService(tenant, id, serviceName, serviceBehaviour.initial({ agent: number }));
+  return state.addService(tenant, id, serviceName, serviceBehaviour.initial({ agent }));
 }
 
-function heartbeat(tenant: Tenant, { agentId }: Heartbeat, { atMs }: Stamp): void {
+function heartbeat(state: State, tenant: Tenant, { agentId }: Heartbeat, { atMs }: Stamp): void {
   const agent = tenant.agents.get(agentId);
-  if (agent !== undefined) seen(tenant, agent, atMs);
+  if (agent !== undefined) seen(state, tenant, agent.number, atMs);
 }
 
-function seen(tenant: Tenant, agent: Agent, atMs: number): void {
-  if (agent.context.stale !== null) agentReturns(tenant, agent, atMs);
-  agentBehaviour.advance(agent.context, { type: 'seen', atMs });
+function seen({ agents }: State, tenant: Tenant, agent: AgentNumber, atMs: number): void {
+  if (agents.isStale(agent)) agentReturns(tenant, agents.at(agent), atMs);
+  presenceBehaviour.advance(agents.presenceOf(agent), { type: 'seen', atMs });
 }
 
 function registerAgent(state: State, tenant: Tenant, command: RegisterAgent, { atMs }: Stamp): void {
-  const { agentId, keyId, hostname, name, version } = command;
+  const { agentId, keyId } = command;
   const known = tenant.agents.get(agentId);
-  const agent = known ?? state.addAgent(tenant, agentId, agentBehaviour.spawn({ id: agentId, keyId, atMs }));
-  agentReturns(tenant, agent, atMs);
-  const registered: AgentEvent = { type: 'registered', hostname, name, version, atMs };
-  agent.actor.send(registered);
+  const registration = registered(known?.registration, command);
+  if (known === undefined) {
+    const identity = { id: agentId, keyId, registeredAtMs: atMs };
+    state.addAgent(tenant, identity, registration, presenceBehaviour.initial({ atMs }));
+  } else {
+    seen(state, tenant, known.number, atMs);
+    known.registration = registration;
+  }
   state.changes.changed(tenant.id, 'agents', agentId);
 }
 

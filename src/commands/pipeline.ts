@@ -111,7 +111,7 @@ export class Pipeline {
 
     let record: LoggedRecord;
     try {
-      const logged = command.type === 'record-encoded-events' ? state.encode(command) : command;
+      const logged = command.type === 'record-encoded-events' ? state.agents.encode(command) : command;
       record = this.#options.log.append(logged, this.#options.time.now());
     } catch (error) {
       if (error instanceof LogUnavailable) {

@@ -103,7 +103,7 @@ export function refusal(state: State, command: Submission): Rejection | undefine
     case 'correlate-alert':
       return tenant.alerts.alerts.has(command.alertId) ? undefined : NOT_FOUND;
     case 'mark-agent-stale': {
-      const agent = tenant.agents.get(command.agentId)?.actor.context;
+      const agent = tenant.agents.get(command.agentId)?.context;
       const isStale = agent?.stale === null && agent.lastSeenAtMs === command.lastSeenAtMs;
       return isStale ? undefined : NOT_FOUND;
     }

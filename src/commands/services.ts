@@ -15,13 +15,14 @@
  * Open addressing with linear probing, at most half full; beside each place the hash. The hash is seeded: who chooses
  * names cannot choose those that stand one behind the other.
  */
-import type { ServiceContext } from '../actors/service.ts';
-import type { Mutable } from '../actors/virtual-actor.ts';
+
+import type { Mutable } from '../actors/behaviour.ts';
+import { type ServiceContext, serviceBehaviour } from '../actors/service.ts';
 import type { AgentNumber, ServiceId, TenantId } from '../domain/ids.ts';
 import { systemEntropy } from '../lib/entropy.ts';
 import { type ListRows, OWNER, ROW_BYTES } from '../windows/list-rows.ts';
 import type { Window } from '../windows/live-events.ts';
-import type { Span } from '../windows/slabs.ts';
+import { NOWHERE, type Span } from '../windows/slabs.ts';
 
 /** Of a row, in words … */
 const LAST_EVENT_AT = OWNER;
@@ -43,12 +44,6 @@ const FIELDS = 2;
 const SEED = Buffer.from(systemEntropy.bytes(4)).readInt32LE();
 const FIRST_MULTIPLIER = Buffer.from(systemEntropy.bytes(4)).readInt32LE() | 1;
 const SECOND_MULTIPLIER = Buffer.from(systemEntropy.bytes(4)).readInt32LE() | 1;
-
-const NOWHERE: Span = {
-  bytes: Buffer.alloc(0),
-  words: new Float64Array(),
-  halves: new Uint32Array(),
-};
 
 /** The tenant of a service. */
 export interface Owner {
@@ -115,10 +110,7 @@ export class Services {
     this.#services.push(service);
     if (2 * this.#services.length > this.#mask + 1) this.#grow();
     this.#occupy(this.#hash(tenant.number, view, 0, bytes.length), window);
-    const held = this.contextOf(window);
-    held.agent = context.agent;
-    held.lastEventAtMs = context.lastEventAtMs;
-    held.updatedAtMs = context.updatedAtMs;
+    serviceBehaviour.restore(this.contextOf(window), context);
   }
 
   /** The window of the tenant's service whose name stands from `start` to `end`, or undefined. */
@@ -178,7 +170,7 @@ export class Services {
 /** A service's context, read from its row and written to it. */
 class RowContext implements Mutable<ServiceContext> {
   readonly #rows: ListRows;
-  #span = NOWHERE;
+  #span: Span = NOWHERE;
   #word = 0;
 
   constructor(rows: ListRows) {

@@ -2,7 +2,7 @@
  * The state as rows, and back: what a checkpoint holds. Each row starts with a letter that says what it is;
  * a tenant's rows follow its own. Restoring the rows gives a state that answers every question alike.
  */
-import { agentBehaviour, type StaleSpell } from '../actors/agent.ts';
+import type { StaleSpell } from '../actors/agent.ts';
 import { IntegrationActor } from '../actors/integration.ts';
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
 import { agentId, agentIdOf, integrationId, keyId, serviceId, tenantId } from '../domain/ids.ts';
@@ -15,9 +15,10 @@ import {
 import { KEY_KINDS, type KeyKind, NOT_REGISTERED } from '../domain/key.ts';
 import { Fields } from '../lib/fields.ts';
 import type { LiveEvent } from '../windows/live-events.ts';
+import type { Agent } from './agents.ts';
 import { dumpAlerts, restoreAlerts } from './alert-rows.ts';
 import type { Service } from './services.ts';
-import type { Agent, State, Tenant } from './state.ts';
+import type { State, Tenant } from './state.ts';
 
 type Row = readonly unknown[];
 
@@ -55,8 +56,8 @@ export function* dumpState(state: State, nowMs: number): Iterable<Row> {
   }
 }
 
-function* dumpAgent({ actor, history }: Agent, nowMs: number): Iterable<Row> {
-  const { id, keyId, hostname, givenName, version, registeredAtMs, lastSeenAtMs, stale } = actor.context;
+function* dumpAgent({ context, history }: Agent, nowMs: number): Iterable<Row> {
+  const { id, keyId, hostname, givenName, version, registeredAtMs, lastSeenAtMs, stale } = context;
   const known = [id, keyId, hostname, givenName, version, registeredAtMs, lastSeenAtMs];
   yield [AGENT, ...known, stale === null ? null : JSON.stringify(stale)];
   for (const chunk of chunks(history.entries(nowMs))) {
@@ -78,7 +79,7 @@ function* dumpAgent({ actor, history }: Agent, nowMs: number): Iterable<Row> {
 
 function* dumpService(state: State, { id, name, window, context }: Service, nowMs: number): Iterable<Row> {
   const { agent, lastEventAtMs, updatedAtMs } = context;
-  const agentId = state.agentIdOf(agent);
+  const agentId = state.agents.at(agent).identity.id;
   yield [SERVICE, id, name, agentId, lastEventAtMs, updatedAtMs, state.live.truncatedUntilMs(window)];
   const oldestFirst = [...state.live.live(window, nowMs)].reverse();
   for (const chunk of chunks(oldestFirst)) yield [EVENTS, id, nowMs, ...chunk.map(eventFields)];
@@ -165,24 +166,21 @@ export class StateRestorer {
 
   #agent(tenant: Tenant, fields: Fields): void {
     const id = agentId(fields.text());
-    const context = {
-      id,
-      keyId: keyId(fields.text()),
+    const key = keyId(fields.text());
+    const registration = {
       hostname: fields.text(),
       givenName: fields.textOrNull(),
       version: fields.textOrNull(),
-      registeredAtMs: fields.number(),
-      lastSeenAtMs: fields.number(),
-      stale: fields.jsonOrNull<StaleSpell>(),
     };
-    const actor = agentBehaviour.restore(context);
-    this.#state.addAgent(tenant, id, actor);
+    const identity = { id, keyId: key, registeredAtMs: fields.number() };
+    const presence = { lastSeenAtMs: fields.number(), stale: fields.jsonOrNull<StaleSpell>() };
+    this.#state.addAgent(tenant, identity, registration, presence);
   }
 
   #history(tenant: Tenant, fields: Fields): void {
     const agent = tenant.agents.get(agentId(fields.text()));
-    // Held as by its service, which comes with a later row.
-    const serviceNumber = (name: string) => {
+    // Both held: the service that holds its own for good comes with a later row.
+    const held = (name: string) => {
       const number = tenant.names.numberOf(name);
       tenant.names.hold(number);
       return number;
@@ -193,8 +191,8 @@ export class StateRestorer {
         receivedAtMs: entry.number(),
         position: entry.number(),
         index: entry.number(),
-        service: serviceNumber(entry.text()),
-        vendor: tenant.names.numberOf(entry.text()),
+        service: held(entry.text()),
+        vendor: held(entry.text()),
         type: EVENT_TYPES.indexOf(entry.member<EventType>(EVENT_TYPES)),
       });
     }

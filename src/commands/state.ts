@@ -2,38 +2,22 @@
  * The state: what the commands of the log add up to. Only `apply` changes it. A tenant's data hangs on its
  * `Tenant`; the three indexes beside them lead from a secret to the tenant it belongs to.
  */
-import type { AgentActor, AgentContext } from '../actors/agent.ts';
+import type { AgentIdentity, Presence, Registration } from '../actors/agent.ts';
 import type { IntegrationActor } from '../actors/integration.ts';
 import type { ServiceContext } from '../actors/service.ts';
-import type { EncodedCommand, RecordEncodedEvents } from '../domain/encoded-events.ts';
 import type { AgentId, AgentNumber, IntegrationId, KeyId, ServiceId, TenantId } from '../domain/ids.ts';
-import { type ApiKey, NOT_REGISTERED } from '../domain/key.ts';
-import type { EventCursor } from '../events/cursor.ts';
-import { encodeAround, idBytes } from '../events/encoding.ts';
-import { IdIndex } from '../lib/id-index.ts';
+import type { ApiKey } from '../domain/key.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import { type TimerHandle, TimerWheel } from '../timers/wheel.ts';
 import type { Chunk } from '../windows/arena.ts';
-import { AgentHistory } from '../windows/history.ts';
-import { HistoryBlocks } from '../windows/history-blocks.ts';
 import { LiveEvents } from '../windows/live-events.ts';
 import { Names } from '../windows/names.ts';
+import { type Agent, Agents } from './agents.ts';
 import { AlertBook } from './alert-book.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 import { Service, Services } from './services.ts';
-
-export interface Agent {
-  readonly tenant: Tenant;
-  readonly actor: AgentActor;
-  /** The actor's: of 50 000 agents a look at each actor on the way was 0.1 µs of an ingest. */
-  readonly context: AgentContext;
-  readonly history: AgentHistory;
-  readonly number: AgentNumber;
-  /** Where its ids stand as bytes, see `ApiKey`. */
-  idsRow: number;
-}
 
 export interface Tenant {
   readonly id: TenantId;
@@ -82,8 +66,6 @@ export interface ChangeListener {
 
 /** A chunk is given back in no time, but may take the pages of many others with it. */
 const STEPS_PER_CHUNK = 4;
-/** A look at a history that has nothing to let go of; all of 50 000 are looked at within 20 s. */
-const STEPS_PER_HISTORY = 4;
 /** A sweep goes on at once while more than one in so many of the events held is stale. */
 const STALE_PART = 8;
 
@@ -94,24 +76,19 @@ export class State {
   readonly keysByHash = new Map<string, ApiKey>();
   /** Keys that were good and are not any more. */
   revocations = 0;
-  /** Agents, by their tenant's id and their own as a record of events has them. */
-  readonly #agentsByIds = new IdIndex<Agent>();
-  readonly #agents: Agent[] = [];
+  /** By number. */
+  readonly #tenants: Tenant[] = [];
   /** Active integrations, by their webhook token. */
   readonly integrationsByToken = new Map<string, IntegrationActor>();
   readonly idempotencyKeys = new IdempotencyKeys();
   readonly changes: ChangeListener;
-  readonly #limits: StateLimits;
   readonly live: LiveEvents<TimerHandle>;
+  readonly agents: Agents;
   readonly services: Services;
   readonly #expiries = new TimerWheel<Chunk>(0);
-  readonly #historyBlocks = new HistoryBlocks();
-  readonly #histories: AgentHistory[] = [];
-  /** The history that is trimmed next: of an agent that sends no more, nobody else would. */
-  #nextHistory = 0;
 
   constructor(limits: StateLimits, changes: ChangeListener) {
-    this.#limits = limits;
+    this.agents = new Agents(limits.retentionMs);
     this.changes = changes;
     this.live = new LiveEvents(
       {
@@ -145,6 +122,7 @@ export class State {
       watcher: undefined,
     };
     this.tenants.set(id, tenant);
+    this.#tenants.push(tenant);
     this.tenantsByName.set(name, tenant);
     return tenant;
   }
@@ -156,44 +134,22 @@ export class State {
     else if (this.keysByHash.delete(key.hash)) this.revocations += 1;
   }
 
-  addAgent(tenant: Tenant, id: AgentId, actor: AgentActor): Agent {
-    const history = new AgentHistory(this.#limits.retentionMs, this.#historyBlocks, tenant.names);
-    const number = this.#agents.length as AgentNumber;
-    const agent: Agent = {
-      tenant,
-      actor,
-      context: actor.context,
-      history,
-      number,
-      idsRow: NOT_REGISTERED,
-    };
-    this.#agents.push(agent);
-    agent.idsRow = this.#agentsByIds.add(idBytes(tenant.id, id), agent);
-    this.#histories.push(agent.history);
+  addAgent(tenant: Tenant, identity: AgentIdentity, registration: Registration, presence: Presence): Agent {
+    const agent = this.agents.add(tenant, identity, registration, presence);
+    const { id, keyId } = identity;
     // Under the very string that the key's requests come with: one that only equals it, and is a slice of a record's text
     // besides, took a microsecond to find among 50 000.
-    const key = tenant.keys.get(actor.context.keyId);
+    const key = tenant.keys.get(keyId);
     tenant.agents.set(key?.agentId === id ? key.agentId : id, agent);
     if (key?.agentId === id) key.idsRow = agent.idsRow;
     this.changes.changed(tenant.id, 'agents', id);
     return agent;
   }
 
-  /** Whose events a record holds, or undefined. */
-  agentOf({ view, idsStart, idsEnd }: EventCursor): Agent | undefined {
-    return this.#agentsByIds.get(view, idsStart, idsEnd);
-  }
-
-  /** Events as the log takes them, of an agent that has registered. */
-  encode({ key, events, idempotency }: RecordEncodedEvents): EncodedCommand {
-    return encodeAround(events, this.#agentsByIds, key.idsRow, idempotency);
-  }
-
-  /** The id of an agent that has a number. */
-  agentIdOf(number: AgentNumber): AgentId {
-    const agent = this.#agents[number];
-    if (agent === undefined) throw new Error(`no agent ${number}`);
-    return agent.context.id;
+  tenantOf(agent: AgentNumber): Tenant {
+    const tenant = this.#tenants[this.agents.tenantNumberOf(agent)];
+    if (tenant === undefined) throw new Error(`no tenant of agent ${agent}`);
+    return tenant;
   }
 
   addService(tenant: Tenant, id: ServiceId, name: string, context: ServiceContext): Service {
@@ -229,20 +185,9 @@ export class State {
     const chunks = Math.ceil(limit / STEPS_PER_CHUNK);
     const isAllFreed = this.#expiries.advance(nowMs, (chunk) => this.live.reclaim(chunk, nowMs), chunks);
     const isAllSwept = this.live.sweep(nowMs, limit);
-    const isAllTrimmed = this.#trimHistories(nowMs, limit);
+    const isAllTrimmed = this.agents.trim(nowMs, limit);
     // To chase the last of them round and round all windows would cost more than they do.
     return isAllFreed && isAllTrimmed && (isAllSwept || this.live.stale * STALE_PART < this.live.held);
-  }
-
-  /** Looks at some of the histories, or at what is left of one that has much to let go of. */
-  #trimHistories(nowMs: number, limit: number): boolean {
-    const histories = Math.min(this.#histories.length, Math.ceil(limit / STEPS_PER_HISTORY));
-    for (let left = histories; left > 0; left -= 1) {
-      if (this.#nextHistory >= this.#histories.length) this.#nextHistory = 0;
-      if (this.#histories[this.#nextHistory]?.trim(nowMs, limit) === false) return false;
-      this.#nextHistory += 1;
-    }
-    return true;
   }
 
   /** How long memory has been waiting to be given back, milliseconds, at the most; 0 where none waits. */

@@ -20,7 +20,7 @@ export type AlertId = Branded<'AlertId'>;
 /** Something that is to be sent to an alerting tool. */
 export type OutboundId = Branded<'OutboundId'>;
 
-/** Agents are numbered in the order in which this process came to know them, from 0. */
+/** Of one that this process knows: where its row is (windows/history-rows.ts). */
 export type AgentNumber = number & { readonly [brand]: 'AgentNumber' };
 
 export const tenantId = (uuid: string): TenantId => uuid as TenantId;

@@ -84,7 +84,7 @@ export function encodeEvents(
  */
 export function encodeAround(
   events: EncodedEvents,
-  ids: IdIndex<unknown>,
+  ids: IdIndex,
   idsRow: number,
   idempotency: Idempotency | undefined,
 ): EncodedCommand {

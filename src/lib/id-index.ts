@@ -15,36 +15,39 @@ const FIRST_ROW_BYTES = 256;
 const HASHED_BYTES = 12;
 /** Of a place: the hash, never 0 but where it is free, and the row. */
 const FIELDS = 2;
-/** Of a row: the number of the value, u32, the length of the key, u32, and the key. */
+/** Of a row: what stands for the key, u32, the length of the key, u32, and the key. */
 const HEAD_BYTES = 8;
 
-export class IdIndex<Value> {
+export class IdIndex {
   /** Both of a place in one cache line: of 50 000 ids, each array more would be a miss more. */
   #places = new Int32Array(FIELDS * FIRST_PLACES);
   /** Less one, the number of places. */
   #mask = FIRST_PLACES - 1;
-  readonly #values: Value[] = [];
+  #size = 0;
   /** One behind the other. */
   #rows = new DataView(new ArrayBuffer(FIRST_ROW_BYTES));
   #rowBytes = 0;
-  #lastRow = 0;
+  /** None at first. */
+  #lastRow = -1;
 
   get size(): number {
-    return this.#values.length;
+    return this.#size;
   }
 
   /** What stands for the bytes from `start` to `end`, or undefined. */
-  get(bytes: DataView, start: number, end: number): Value | undefined {
-    const row = this.#isKey(this.#lastRow, bytes, start, end) ? this.#lastRow : this.#find(bytes, start, end);
+  get(bytes: DataView, start: number, end: number): number | undefined {
+    const last = this.#lastRow;
+    const isLast = last >= 0 && this.#isKey(last, bytes, start, end);
+    const row = isLast ? last : this.#find(bytes, start, end);
     if (row === undefined) return undefined;
     this.#lastRow = row;
-    return this.#values[this.#rows.getUint32(row)];
+    return this.#rows.getUint32(row);
   }
 
-  /** Adds what stands for a key that is not in the index yet; answers the row of the key, which stays. */
-  add(key: Buffer, value: Value): number {
-    const number = this.#values.length;
-    if (2 * (number + 1) > this.#mask + 1) this.#grow();
+  /** Adds what stands for a key that is not in the index yet, 32 bits; answers the row of the key, which stays. */
+  add(key: Buffer, value: number): number {
+    this.#size += 1;
+    if (2 * this.#size > this.#mask + 1) this.#grow();
     const row = this.#rowBytes;
     const start = row + HEAD_BYTES;
     const end = start + key.length;
@@ -53,11 +56,10 @@ export class IdIndex<Value> {
       larger.set(new Uint8Array(this.#rows.buffer, 0, row));
       this.#rows = new DataView(larger.buffer);
     }
-    this.#rows.setUint32(row, number);
+    this.#rows.setUint32(row, value);
     this.#rows.setUint32(row + 4, key.length);
     for (const [at, byte] of key.entries()) this.#rows.setUint8(start + at, byte);
     this.#rowBytes = end;
-    this.#values.push(value);
     this.#occupy(hashOf(this.#rows, start, end), row);
     return row;
   }

@@ -1,6 +1,6 @@
 /** Agents as JSON. */
-import type { AgentContext } from '../actors/agent.ts';
-import type { Agent } from '../commands/state.ts';
+import { nameOf, type Presence } from '../actors/agent.ts';
+import type { Agent } from '../commands/agents.ts';
 import type { TenantId } from '../domain/ids.ts';
 import { closeObject, isoTime, openObject } from './json.ts';
 
@@ -13,42 +13,44 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 /** The part of a list entry that only a registration changes. */
-export function agentRow({ actor }: Agent): string {
-  const { id, hostname, version, registeredAtMs } = actor.context;
+export function agentRow({ identity, registration }: Agent): string {
+  const { id, registeredAtMs } = identity;
+  const { hostname, version } = registration;
   return openObject({
     id,
     hostname,
-    name: nameOf(actor.context),
+    name: nameOf(registration),
     agent_version: version,
     registered_at: isoTime(registeredAtMs),
   });
 }
 
 export function agentEntry(row: string, agent: Agent, nowMs: number, options: AgentViewOptions): string {
+  const { context } = agent;
   return closeObject(row, {
-    last_seen_at: isoTime(agent.actor.context.lastSeenAtMs),
+    last_seen_at: isoTime(context.lastSeenAtMs),
     events_last_hour: agent.history.countWithin(HOUR_MS, nowMs),
-    status: statusOf(agent.actor.context, nowMs, options),
+    status: statusOf(context, nowMs, options),
   });
 }
 
 export function agentDetail(
   tenantId: TenantId,
-  { actor }: Agent,
+  { context }: Agent,
   nowMs: number,
   options: AgentViewOptions,
 ): object {
-  const { id, keyId, hostname, version, registeredAtMs, lastSeenAtMs } = actor.context;
+  const { id, keyId, hostname, version, registeredAtMs, lastSeenAtMs } = context;
   return {
     id,
     tenant_id: tenantId,
     api_key_id: keyId,
     hostname,
-    name: nameOf(actor.context),
+    name: nameOf(context),
     agent_version: version,
     registered_at: isoTime(registeredAtMs),
     last_seen_at: isoTime(lastSeenAtMs),
-    status: statusOf(actor.context, nowMs, options),
+    status: statusOf(context, nowMs, options),
   };
 }
 
@@ -69,10 +71,6 @@ export function registeredAgent(
   return JSON.stringify(agentDetail(tenantId, agent, nowMs, options));
 }
 
-function nameOf(agent: AgentContext): string {
-  return agent.givenName ?? agent.hostname;
-}
-
-function statusOf(agent: AgentContext, nowMs: number, options: AgentViewOptions): 'live' | 'stale' {
+function statusOf(agent: Presence, nowMs: number, options: AgentViewOptions): 'live' | 'stale' {
   return nowMs < agent.lastSeenAtMs + options.agentStaleAfterMs ? 'live' : 'stale';
 }

@@ -30,9 +30,9 @@ export function serviceLog(
     wanted: (type: EventType) => eventType === null || type === eventType,
     limit: perPage + 1,
   };
-  const found = [...tenant.agents.values()].flatMap(({ context, history }) => {
+  const found = [...tenant.agents.values()].flatMap(({ identity, history }) => {
     history.trim(nowMs, Number.POSITIVE_INFINITY);
-    return history.newestUntil(request).map((entry) => ({ entry, agentId: context.id }));
+    return history.newestUntil(request).map((entry) => ({ entry, agentId: identity.id }));
   });
   found.sort((a, b) => b.entry.eventNumber - a.entry.eventNumber);
   const page = found.slice(0, perPage);

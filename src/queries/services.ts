@@ -14,7 +14,10 @@ export function serviceRow({ tenant, id, name }: Service): string {
 
 export function serviceEntry(row: string, { context }: Service, state: State): string {
   const { agent, lastEventAtMs } = context;
-  return closeObject(row, { agent_id: state.agentIdOf(agent), last_event_at: isoTime(lastEventAtMs) });
+  return closeObject(row, {
+    agent_id: state.agents.at(agent).identity.id,
+    last_event_at: isoTime(lastEventAtMs),
+  });
 }
 
 /** Live events as of `nowMs`, by type, newest first, and until when nothing of it expires. */

@@ -156,8 +156,8 @@ export class Dispatcher {
     for (const tenant of state.tenants.values()) {
       const listeners = [...tenant.integrations.values()].filter(({ sends }) => sends.staleAgents);
       if (listeners.length === 0) continue;
-      for (const { actor } of tenant.agents.values()) {
-        const { id, stale } = actor.context;
+      for (const { context } of tenant.agents.values()) {
+        const { id, stale } = context;
         if (stale === null || nowMs < stale.sinceMs + RENEW_INTERVAL_MS / 2) continue;
         const subject = { type: 'agent-stale', agent: staleFacts(id, stale) } as const;
         for (const { config } of listeners) {

@@ -2,8 +2,10 @@
  * Finds agents that have not been heard of for too long. An agent's silence begins with its last sign of life, but
  * not before this process listened: while it was down, nobody could be heard.
  */
+
+import type { Agent } from '../commands/agents.ts';
 import type { Pipeline } from '../commands/pipeline.ts';
-import type { Agent, State } from '../commands/state.ts';
+import type { State } from '../commands/state.ts';
 import type { TenantId } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Scheduler } from '../lib/scheduler.ts';
@@ -60,8 +62,8 @@ export class Liveness {
     }
   }
 
-  #dueMs({ actor }: Agent): number {
-    const { lastSeenAtMs } = actor.context;
+  #dueMs({ context }: Agent): number {
+    const { lastSeenAtMs } = context;
     return Math.max(lastSeenAtMs, this.#listeningSinceMs) + this.#options.staleAfterMs;
   }
 
@@ -80,7 +82,7 @@ export class Liveness {
   /** One timer an agent, set once and moved on when it fires: a sign of life costs nothing. */
   #due(watched: Watched, nowMs: number): void {
     const { agent, tenantId } = watched;
-    const { id: agentId, lastSeenAtMs, stale } = agent.actor.context;
+    const { id: agentId, lastSeenAtMs, stale } = agent.context;
     const dueMs = this.#dueMs(agent);
     if (stale !== null || dueMs > nowMs) {
       // One that is stale is looked at again as though it had just been seen: it may come back and go again.

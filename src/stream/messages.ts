@@ -87,7 +87,7 @@ function messagesOf(
     case 'mark-agent-stale':
       return [about('agent', agentData(tenant, command.agentId, options))];
     case 'heartbeat': {
-      const agent = tenant.agents.get(command.agentId)?.actor.context;
+      const agent = tenant.agents.get(command.agentId)?.context;
       const seen = agent && { agent_id: agent.id, last_seen_at: isoTime(agent.lastSeenAtMs) };
       return [about('heartbeat', seen)];
     }

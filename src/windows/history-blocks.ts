@@ -10,7 +10,10 @@
  *   3     f64 its number among all entries of the history
  *   4     u32 entries; u32 free
  *   5 …   the entries, of six halves each: time, event number and position as distances from the first; service;
- *         vendor (28 bits), event type (4); index
+ *         vendor (28 bits), event type (4); index (16 bits), the rest of the position (16)
+ *
+ * Positions are 48 bits apart at most, since those in segments of the log are so that follow one another: by 32 bits, a
+ * block held what its agent sent in one segment, and was a quarter full where 50 000 sent.
  */
 import { Slabs } from './slabs.ts';
 
@@ -20,6 +23,9 @@ const ENTRY_HALVES = 6;
 const CAPACITY = Math.floor((BLOCK_BYTES / 4 - 2 * HEADER_WORDS) / ENTRY_HALVES);
 const VENDOR_BITS = 28;
 const MAX_VENDOR = 2 ** VENDOR_BITS - 1;
+const INDEX_BITS = 16;
+const MAX_INDEX = 2 ** INDEX_BITS - 1;
+const HALF_SPAN = 2 ** 32;
 
 /** An entry, its names as numbers. */
 export interface BlockEntry {
@@ -61,15 +67,18 @@ export class HistoryBlocks {
     const time = entry.receivedAtMs - (words[at] ?? 0);
     const eventNumber = entry.eventNumber - (words[at + 1] ?? 0);
     const position = entry.position - (words[at + 2] ?? 0);
-    if (time !== time >>> 0 || eventNumber !== eventNumber >>> 0 || position !== position >>> 0) return false;
+    const positionRest = Math.floor(position / HALF_SPAN);
+    if (time !== time >>> 0 || eventNumber !== eventNumber >>> 0) return false;
+    if (positionRest !== (positionRest & MAX_INDEX)) return false;
     if (entry.vendor > MAX_VENDOR) throw new RangeError('more names than a tenant can have');
+    if (entry.index > MAX_INDEX) throw new RangeError('more events than a record can have');
     const half = 2 * (at + HEADER_WORDS) + count * ENTRY_HALVES;
     halves[half] = time;
     halves[half + 1] = eventNumber;
     halves[half + 2] = position;
     halves[half + 3] = entry.service;
     halves[half + 4] = entry.vendor | (entry.type << VENDOR_BITS);
-    halves[half + 5] = entry.index;
+    halves[half + 5] = entry.index | (positionRest << INDEX_BITS);
     halves[2 * at + 8] = count + 1;
     return true;
   }
@@ -107,13 +116,14 @@ export class HistoryBlocks {
   }
 
   entry(block: number, entry: number): BlockEntry {
+    const indexed = this.#half(block, entry, 5);
     const { words } = this.#slabs.spanOf(block);
     const at = this.#slabs.startOf(block) / 8;
     return {
       receivedAtMs: this.receivedAtMs(block, entry),
       eventNumber: this.eventNumber(block, entry),
-      position: (words[at + 2] ?? 0) + this.#half(block, entry, 2),
-      index: this.#half(block, entry, 5),
+      position: (words[at + 2] ?? 0) + this.#half(block, entry, 2) + (indexed >>> INDEX_BITS) * HALF_SPAN,
+      index: indexed & MAX_INDEX,
       service: this.service(block, entry),
       vendor: this.vendor(block, entry),
       type: this.type(block, entry),

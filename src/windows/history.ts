@@ -6,9 +6,11 @@
  * times never run back, so the entries are sorted and the oldest are always at the front.
  */
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
+import type { AgentNumber } from '../domain/ids.ts';
 import type { BlockEntry, HistoryBlocks } from './history-blocks.ts';
+import type { HistoryRows } from './history-rows.ts';
 import type { Names } from './names.ts';
-import { NumberCounts } from './number-counts.ts';
+import { type NameKind, NamesUsed } from './names-used.ts';
 
 export interface HistoryFilter {
   readonly service: string | null;
@@ -42,14 +44,6 @@ export interface HistoryPage {
   readonly entries: readonly HistoryEntry[];
 }
 
-/** Service and vendor as numbers of the `Names` that the history was made with. Its service holds the first for good. */
-export interface NewHistoryEntry extends HistoryEntry {
-  readonly service: number;
-  readonly vendor: number;
-  /** Its place among the event types. */
-  readonly type: number;
-}
-
 export interface NamedHistoryEntry extends HistoryEntry {
   readonly service: string;
   readonly vendor: string;
@@ -62,42 +56,50 @@ const TRIM_PER_BLOCK = 64;
 const MAX_GONE = 1024;
 
 export class AgentHistory {
-  // First what every entry needs: of 50 000 histories it is one cache line less.
+  readonly #rows: HistoryRows;
+  readonly row: AgentNumber;
   readonly #memory: HistoryBlocks;
   readonly #names: Names;
-  /** The block that grows; undefined where there is none. */
-  #lastBlock: number | undefined;
-  /** Entries ever appended, and how many of them were let go of. */
-  #appended = 0;
+  /** Entries that were let go of. */
   #trimmed = 0;
-  /**
-   * How many entries have a name, those of the last block left out: twice the number of a service, and one more than
-   * that of a vendor. Counted where a block is full and not with each entry, for of 50 000 agents the counts are in no
-   * cache: 0.4 µs of an ingest.
-   */
-  readonly #uses = new NumberCounts();
+  /** By the blocks that are full and that nothing has left. */
+  readonly #used: NamesUsed;
   /** The oldest first; those before #firstBlock are gone. */
   #blocks: number[] = [];
   #firstBlock = 0;
   readonly #retentionMs: number;
 
-  constructor(retentionMs: number, memory: HistoryBlocks, names: Names) {
+  constructor(retentionMs: number, rows: HistoryRows, names: Names) {
     this.#retentionMs = retentionMs;
-    this.#memory = memory;
+    this.#rows = rows;
+    this.row = rows.create();
+    this.#memory = rows.blocks;
+    this.#used = new NamesUsed(rows.blocks);
     this.#names = names;
   }
 
-  append(entry: NewHistoryEntry): void {
-    this.#names.hold(entry.vendor);
-    if (this.#lastBlock === undefined || !this.#memory.append(this.#lastBlock, entry)) {
-      this.#close();
-      this.trim(entry.receivedAtMs, TRIM_PER_BLOCK);
-      const block = this.#memory.open(entry, this.#appended);
-      this.#memory.append(block, entry);
-      this.#blocks.push(block);
-      this.#lastBlock = block;
-    }
-    this.#appended += 1;
+  /** Entries ever appended. */
+  get #appended(): number {
+    return this.#rows.appended(this.row);
+  }
+
+  /** The block that grows; 0 where there is none. */
+  get #growing(): number {
+    return this.#rows.growing(this.row);
+  }
+
+  /**
+   * Names as numbers of the `Names` that the history was made with. A service's is held by the service, for good; a vendor's has
+   * been held for the entry, and is let go of with it.
+   */
+  append(entry: BlockEntry): void {
+    if (this.#rows.append(this.row, entry)) return;
+    this.#close();
+    this.trim(entry.receivedAtMs, TRIM_PER_BLOCK);
+    const block = this.#memory.open(entry, this.#appended);
+    this.#blocks.push(block);
+    this.#rows.setGrowing(this.row, block);
+    this.#rows.append(this.row, entry);
   }
 
   /** Lets go of at most `limit` entries that are past retention; true where none is left. */
@@ -108,13 +110,8 @@ export class AgentHistory {
       const at = this.#trimmed - this.#memory.ordinal(block);
       if (this.#memory.receivedAtMs(block, at) > before) return true;
       if (left <= 0) return false;
-      const service = this.#memory.service(block, at);
-      const vendor = this.#memory.vendor(block, at);
-      if (block !== this.#lastBlock) {
-        this.#uses.remove(2 * service);
-        this.#uses.remove(2 * vendor + 1);
-      }
-      this.#names.letGo(vendor);
+      if (at === 0 && block !== this.#growing) this.#used.remove(block);
+      this.#names.letGo(this.#memory.vendor(block, at));
       this.#trimmed += 1;
       if (at + 1 === this.#memory.count(block)) this.#dropFirstBlock(block);
     }
@@ -199,10 +196,11 @@ export class AgentHistory {
     const number = this.#names.find(service);
     const entries: HistoryEntry[] = [];
     if (number === undefined) return entries;
-    // Of services that it has nothing of, which is most, a look at the last block tells.
+    // Of services that it has nothing of, which is most, a look at the blocks that are not counted tells.
     const newest = this.#blocks.length - 1;
-    const oldest = this.#uses.has(2 * number) ? this.#firstBlock : Math.max(this.#firstBlock, newest);
-    for (let n = newest; n >= oldest && entries.length < limit; n -= 1) {
+    const isCounted = this.#used.hasService(number);
+    for (let n = newest; n >= this.#firstBlock && entries.length < limit; n -= 1) {
+      if (n < newest && !isCounted) n = this.#firstBlock;
       const block = this.#blocks[n] ?? 0;
       // All of it came later.
       if (memory.receivedAtMs(block, 0) > untilMs || memory.eventNumber(block, 0) >= beforeNumber) continue;
@@ -219,36 +217,30 @@ export class AgentHistory {
   /** The names of services in the history, sorted by code unit. */
   services(nowMs: number): string[] {
     this.trim(nowMs, Number.POSITIVE_INFINITY);
-    return this.#namesUsed(0);
+    return this.#namesUsed('service');
   }
 
   /** The names of vendors in the history, sorted by code unit. */
   vendors(nowMs: number): string[] {
     this.trim(nowMs, Number.POSITIVE_INFINITY);
-    return this.#namesUsed(1);
+    return this.#namesUsed('vendor');
   }
 
-  /** @param kind 0 for services, 1 for vendors */
-  #namesUsed(kind: 0 | 1): string[] {
-    const used = this.#uses.numbers().filter((number) => number % 2 === kind);
-    const numbers = new Set(used.map((number) => (number - kind) / 2));
-    const last = this.#lastBlock;
-    if (last !== undefined) {
-      for (let at = this.#firstIn(last); at < this.#memory.count(last); at += 1)
-        numbers.add(kind === 0 ? this.#memory.service(last, at) : this.#memory.vendor(last, at));
-    }
-    return Array.from(numbers, (number) => this.#names.textOf(number)).sort();
+  #namesUsed(kind: NameKind): string[] {
+    const uncounted = [this.#blocks[this.#firstBlock] ?? 0, this.#growing].filter((block) => block !== 0);
+    const parts = uncounted.map((block) => ({ block, first: this.#firstIn(block) }));
+    return this.#used
+      .numbers(kind, parts)
+      .map((number) => this.#names.textOf(number))
+      .sort();
   }
 
-  /** Nothing more comes into the last block. */
+  /** Nothing more comes into the block that grows. */
   #close(): void {
-    const block = this.#lastBlock;
-    if (block === undefined) return;
-    for (let at = this.#firstIn(block); at < this.#memory.count(block); at += 1) {
-      this.#uses.add(2 * this.#memory.service(block, at));
-      this.#uses.add(2 * this.#memory.vendor(block, at) + 1);
-    }
-    this.#lastBlock = undefined;
+    const block = this.#growing;
+    if (block === 0) return;
+    if (this.#firstIn(block) === 0) this.#used.add(block);
+    this.#rows.setGrowing(this.row, 0);
   }
 
   /** A page of everything: blocks that it does not reach are passed over. */
@@ -285,7 +277,7 @@ export class AgentHistory {
   #dropFirstBlock(block: number): void {
     this.#memory.free(block);
     this.#firstBlock += 1;
-    if (this.#firstBlock === this.#blocks.length) this.#lastBlock = undefined;
+    if (this.#firstBlock === this.#blocks.length) this.#rows.setGrowing(this.row, 0);
     if (this.#firstBlock < this.#blocks.length && this.#firstBlock < MAX_GONE) return;
     this.#blocks = this.#blocks.slice(this.#firstBlock);
     this.#firstBlock = 0;

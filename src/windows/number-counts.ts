@@ -1,6 +1,6 @@
 /**
- * How often each of some numbers is used. Made for many of its kind that hold a few each: all of one lies in one piece
- * of memory.
+ * How often each of some numbers is used. Made for many of its kind that hold a few each: all of one lies in one array,
+ * and in none of typed numbers, each of which is three objects, and memory beside them.
  *
  * Open addressing with linear probing, at most three quarters full; what is taken out leaves no mark, for what stands
  * behind it moves up (Knuth, The Art of Computer Programming 6.4, algorithm R).
@@ -17,7 +17,7 @@ const MULTIPLIER = Buffer.from(systemEntropy.bytes(4)).readUInt32LE() | 1;
 
 export class NumberCounts {
   /** Of each place: one more than the number, 0 where it is free; its count. */
-  #places = new Int32Array(2 * FIRST_PLACES);
+  #places: number[] = new Array<number>(2 * FIRST_PLACES).fill(0);
   /** Less one, the number of places; and what a hash is shifted by to be one of them. */
   #mask = FIRST_PLACES - 1;
   #shift = Math.clz32(FIRST_PLACES) + 1;
@@ -83,7 +83,7 @@ export class NumberCounts {
 
   #grow(): void {
     const before = this.#places;
-    this.#places = new Int32Array(2 * before.length);
+    this.#places = new Array<number>(2 * before.length).fill(0);
     this.#mask = 2 * this.#mask + 1;
     this.#shift -= 1;
     for (let at = 0; at < before.length; at += 2) {

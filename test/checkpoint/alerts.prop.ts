@@ -188,7 +188,7 @@ class Life {
       case 'finish':
         return { type: 'finish-attempt', tenantId, outboundId: outbound, result: this.#result(pick, nowMs) };
       case 'stale': {
-        const lastSeenAtMs = tenant.agents.get(agentId)?.actor.context.lastSeenAtMs ?? 0;
+        const lastSeenAtMs = tenant.agents.get(agentId)?.context.lastSeenAtMs ?? 0;
         return { type: 'mark-agent-stale', tenantId, agentId, lastSeenAtMs };
       }
       case 'seen':
@@ -233,7 +233,7 @@ function all({ state, queries, clock }: TestEngine): object[] {
   const page = { page: 1, perPage: 100, service: null, status: null } as const;
   return [...state.tenants.values()].map(({ id, integrations, inbox, alerts, outbox, agents }) => ({
     agents: queries.agents(id),
-    stale: [...agents.values()].map(({ actor }) => actor.context.stale),
+    stale: [...agents.values()].map(({ context }) => context.stale),
     integrations: queries.integrations(id),
     deliveries: [...integrations.keys()].map((integration) => queries.deliveries(id, integration)),
     alerts: queries.alerts(id, page),

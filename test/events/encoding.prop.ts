@@ -131,7 +131,7 @@ describe('the events of a record', () => {
   });
 
   it('are the same made where the events stand, whoever else sent some in between', () => {
-    const ids = new IdIndex<number>();
+    const ids = new IdIndex();
     const transcoder = new EventTranscoder();
     fc.assert(
       fc.property(idText, idText, batch, fc.option(keyed, { nil: undefined }), (...given) => {
@@ -149,9 +149,9 @@ describe('the events of a record', () => {
   });
 
   it('are not made where there is no room for their ids, or for an Idempotency-Key', () => {
-    const ids = new IdIndex<undefined>();
-    const long = ids.add(idBytes(tenantId('t'.repeat(400)), agentId('a'.repeat(400))), undefined);
-    const short = ids.add(idBytes(tenantId('t'), agentId('a')), undefined);
+    const ids = new IdIndex();
+    const long = ids.add(idBytes(tenantId('t'.repeat(400)), agentId('a'.repeat(400))), 1);
+    const short = ids.add(idBytes(tenantId('t'), agentId('a')), 2);
     const { encoded: events } = new EventTranscoder();
     expect(() => encodeAround(events, ids, long, undefined)).toThrow(RangeError);
     const idempotency = { key: 'k'.repeat(20_000), payloadHash: '' };

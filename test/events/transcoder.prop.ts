@@ -58,8 +58,8 @@ function eventIn(encoded: EncodedEvents): unknown {
 }
 
 function cursorOver(encoded: EncodedEvents): EventCursor {
-  const ids = new IdIndex<undefined>();
-  const row = ids.add(idBytes(tenantId('t'), agentId('a')), undefined);
+  const ids = new IdIndex();
+  const row = ids.add(idBytes(tenantId('t'), agentId('a')), 1);
   const { bytes, start } = encodeAround(encoded, ids, row, undefined);
   return new EventCursor(bytes, start);
 }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts';
 import { AgentHistory, type HistoryFilter, type NamedHistoryEntry } from '../../src/windows/history.ts';
 import { HistoryBlocks } from '../../src/windows/history-blocks.ts';
+import { HistoryRows } from '../../src/windows/history-rows.ts';
 import { Names } from '../../src/windows/names.ts';
 import { HOSTILE_TEXTS } from './hostile-text.ts';
 
@@ -16,15 +17,16 @@ class Pair {
   readonly list = new ListOfEntries();
   readonly #names: Names;
 
-  constructor(names: Names, blocks = new HistoryBlocks()) {
-    this.history = new AgentHistory(RETENTION_MS, blocks, names);
+  constructor(names: Names, rows = new HistoryRows(new HistoryBlocks())) {
+    this.history = new AgentHistory(RETENTION_MS, rows, names);
     this.#names = names;
   }
 
   append(entry: NamedHistoryEntry): void {
     const [service, vendor] = [this.#names.numberOf(entry.service), this.#names.numberOf(entry.vendor)];
-    // As its service would.
+    // As its service, and who records it.
     this.#names.hold(service);
+    this.#names.hold(vendor);
     this.history.append({ ...entry, service, vendor });
     this.list.append(entry);
   }
@@ -155,8 +157,8 @@ describe('a history equals a list', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150, size: 'max' }), (script) => {
         const names = new Names();
-        const blocks = new HistoryBlocks();
-        const pairs = [new Pair(names, blocks), new Pair(names, blocks)] as const;
+        const rows = new HistoryRows(new HistoryBlocks());
+        const pairs = [new Pair(names, rows), new Pair(names, rows)] as const;
         let nowMs = START_MS;
         let eventNumber = 0;
         let position = 2 ** 51;

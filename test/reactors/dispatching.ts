@@ -125,7 +125,7 @@ export class Dispatching {
 
   async goStale(): Promise<void> {
     const agent = this.engine.state.tenants.get(this.tenantId)?.agents.get(this.#agentId);
-    const lastSeenAtMs = agent?.actor.context.lastSeenAtMs ?? 0;
+    const lastSeenAtMs = agent?.context.lastSeenAtMs ?? 0;
     const { tenantId } = this;
     await this.engine.submit({ type: 'mark-agent-stale', tenantId, agentId: this.#agentId, lastSeenAtMs });
   }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AgentHistory } from '../../src/windows/history.ts';
 import { HistoryBlocks } from '../../src/windows/history-blocks.ts';
+import { HistoryRows } from '../../src/windows/history-rows.ts';
 import { Names } from '../../src/windows/names.ts';
 
 const START_MS = 1_760_000_000_000;
@@ -13,7 +14,7 @@ let history: AgentHistory;
 let recorded = 0;
 
 beforeEach(() => {
-  history = new AgentHistory(RETENTION_MS, new HistoryBlocks(), names);
+  history = new AgentHistory(RETENTION_MS, new HistoryRows(new HistoryBlocks()), names);
   recorded = 0;
 });
 
@@ -21,6 +22,7 @@ beforeEach(() => {
 function record(position: number, count: number, receivedAtMs = START_MS): void {
   for (let index = 0; index < count; index += 1) {
     recorded += 1;
+    names.hold(names.numberOf('argocd'));
     const what = { service: names.numberOf('checkout-api'), vendor: names.numberOf('argocd'), type: 0 };
     history.append({ ...what, eventNumber: recorded, receivedAtMs, position, index });
   }
@@ -56,6 +58,22 @@ describe('the first event of a record', () => {
 });
 
 describe('what a history tells', () => {
+  it('is told of places in the log however far they are apart', () => {
+    const positions = [0, 1, 2 ** 32, 2 ** 48 - 1, 2 ** 48, 2 ** 48 + 1, 2 ** 52, 2 ** 53 - 1];
+    for (const position of positions) record(position, 1);
+    expect([...history.entries(START_MS)].map(({ position }) => position)).toEqual(positions);
+    expect(positions.map((at) => history.firstNumberAt(at, START_MS))).toEqual(
+      positions.map((_, n) => n + 1),
+    );
+  });
+
+  it('is told of events wherever they stand in their record', () => {
+    record(0, 65_536);
+    const indexes = [...history.entries(START_MS)].map(({ index }) => index);
+    expect(indexes).toEqual(Array.from({ length: 65_536 }, (_, index) => index));
+    expect(() => record(1, 65_537)).toThrow(RangeError);
+  });
+
   it('stays right where all of it was let go of again and again before its first block was full', () => {
     let nowMs = START_MS;
     for (let round = 1; round <= 30; round += 1) {
@@ -112,13 +130,13 @@ describe('a block of a history', () => {
   it.each([
     ['time', { receivedAtMs: START_MS + FAR }],
     ['number', { eventNumber: 1 + FAR }],
-    ['position', { position: 1 + FAR }],
+    ['position', { position: 1 + 2 ** 48 }],
   ])('takes no entry whose %s is too far from its first', (_, far) => {
     const blocks = new HistoryBlocks();
     const block = blocks.open(first, 0);
     expect(blocks.append(block, first)).toBe(true);
     expect(blocks.append(block, { ...first, ...far })).toBe(false);
-    const entry = { ...first, receivedAtMs: START_MS + FAR - 1, eventNumber: FAR, position: FAR };
+    const entry = { ...first, receivedAtMs: START_MS + FAR - 1, eventNumber: FAR, position: 2 ** 48 };
     expect(blocks.append(block, entry)).toBe(true);
     expect(blocks.entry(block, 1)).toEqual(entry);
   });

@@ -13,7 +13,7 @@ describe('an index by ids', () => {
   it('finds what a Map finds, also of keys that end alike, and writes them as they were', () => {
     fc.assert(
       fc.property(fc.array(key, { maxLength: 400, size: 'max' }), fc.array(key), (known, unknown) => {
-        const index = new IdIndex<number>();
+        const index = new IdIndex();
         const map = new Map<string, number>();
         const rows: number[] = [];
         for (const [n, text] of known.entries()) {
@@ -36,7 +36,7 @@ describe('an index by ids', () => {
 });
 
 /** Looks a text up where it stands among other bytes. */
-function find<Value>(index: IdIndex<Value>, text: string): Value | undefined {
+function find(index: IdIndex, text: string): number | undefined {
   const bytes = Buffer.from(`before${text}after`);
   const start = bytes.byteOffset + 'before'.length;
   const view = new DataView(bytes.buffer);
@@ -44,7 +44,7 @@ function find<Value>(index: IdIndex<Value>, text: string): Value | undefined {
 }
 
 /** A key among other bytes. */
-function written<Value>(index: IdIndex<Value>, row: number): string {
+function written(index: IdIndex, row: number): string {
   const bytes = Buffer.alloc(100);
   const end = bytes.length - bytes.write('after', bytes.length - 'after'.length);
   const start = index.writeBefore(new DataView(bytes.buffer, bytes.byteOffset), end, row) - 'before'.length;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/windows/arena.ts';
 import { AgentHistory } from '../../src/windows/history.ts';
 import { HistoryBlocks } from '../../src/windows/history-blocks.ts';
+import { HistoryRows } from '../../src/windows/history-rows.ts';
 import { LiveEvents, type Window } from '../../src/windows/live-events.ts';
 import { Names } from '../../src/windows/names.ts';
 
@@ -114,13 +115,29 @@ describe('a chunk that all events have left while it was still open', () => {
 });
 
 describe('a history', () => {
+  it('takes no more where each event is in another segment of the log', () => {
+    const names = new Names();
+    const history = new AgentHistory(1e9, new HistoryRows(new HistoryBlocks()), names);
+    const numbers = { service: names.numberOf('checkout-api'), vendor: names.numberOf('argocd') };
+    const grown = grownBy(() => {
+      for (let n = 1; n <= 300_000; n += 1) {
+        names.hold(numbers.vendor);
+        const place = { eventNumber: n, receivedAtMs: START_MS + n, position: n * 2 ** 32, index: 0 };
+        history.append({ ...numbers, type: 0, ...place });
+      }
+    });
+    // 27 bytes each; a block each would be 150 MiB.
+    expect(grown).toBeLessThan(20 * MIB);
+  });
+
   it('takes as much as what is within retention', () => {
     const retentionMs = 1000;
     const names = new Names();
-    const history = new AgentHistory(retentionMs, new HistoryBlocks(), names);
+    const history = new AgentHistory(retentionMs, new HistoryRows(new HistoryBlocks()), names);
     const numbers = { service: names.numberOf('checkout-api'), vendor: names.numberOf('argocd') };
     const grown = grownBy(() => {
       for (let n = 1; n <= 400_000; n += 1) {
+        names.hold(numbers.vendor);
         history.append({
           ...numbers,
           type: 0,

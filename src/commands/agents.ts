@@ -1,0 +1,204 @@
+/**
+ * Agents, found by their ids where these stand in a record, and what an ingest has to know of one. All of that lies in
+ * the row of its history (windows/history-rows.ts), and no object is looked at: as objects (the agent, its actor's context,
+ * the times, its history) that was seven cache misses of an ingest from one of 50 000 agents.
+ *
+ *   word  what
+ *   2     f64 when it was last seen
+ *   3     u32 number of the tenant; u32 place among all agents
+ *   4     u32 1 while it is stale; u32 free
+ */
+import {
+  type AgentContext,
+  type AgentIdentity,
+  type Presence,
+  type PresenceEvent,
+  presenceBehaviour,
+  type Registration,
+  type StaleSpell,
+} from '../actors/agent.ts';
+import type { Mutable } from '../actors/behaviour.ts';
+import type { EncodedCommand, RecordEncodedEvents } from '../domain/encoded-events.ts';
+import type { AgentNumber, TenantId } from '../domain/ids.ts';
+import type { EventCursor } from '../events/cursor.ts';
+import { encodeAround, idBytes } from '../events/encoding.ts';
+import { IdIndex } from '../lib/id-index.ts';
+import { AgentHistory } from '../windows/history.ts';
+import { type BlockEntry, HistoryBlocks } from '../windows/history-blocks.ts';
+import { HistoryRows, OWNER } from '../windows/history-rows.ts';
+import type { Names } from '../windows/names.ts';
+import { NOWHERE, type Span } from '../windows/slabs.ts';
+
+/** Of a row, in words … */
+const LAST_SEEN_AT = OWNER;
+/** … and in halves of words. */
+const TENANT = 2 * (OWNER + 1);
+const PLACE = TENANT + 1;
+const IS_STALE = TENANT + 2;
+
+/** A look at a history that has nothing to let go of; all of 50 000 are looked at within 20 s. */
+const STEPS_PER_HISTORY = 4;
+
+/** The tenant of an agent. */
+export interface Employer {
+  readonly id: TenantId;
+  /** No other has it. */
+  readonly number: number;
+  readonly names: Names;
+}
+
+/** What there is to tell of an agent. */
+export class Agent {
+  readonly number: AgentNumber;
+  /** Where its ids stand as bytes, see `ApiKey`. */
+  readonly idsRow: number;
+  readonly identity: AgentIdentity;
+  registration: Registration;
+  readonly history: AgentHistory;
+  readonly #agents: Agents;
+
+  constructor(
+    agents: Agents,
+    idsRow: number,
+    identity: AgentIdentity,
+    registration: Registration,
+    history: AgentHistory,
+  ) {
+    this.#agents = agents;
+    this.number = history.row;
+    this.idsRow = idsRow;
+    this.identity = identity;
+    this.registration = registration;
+    this.history = history;
+  }
+
+  /** As it is now. */
+  get context(): AgentContext {
+    const { lastSeenAtMs, stale } = this.#agents.presenceOf(this.number);
+    return { ...this.identity, ...this.registration, lastSeenAtMs, stale };
+  }
+
+  send(event: PresenceEvent): void {
+    presenceBehaviour.advance(this.#agents.presenceOf(this.number), event);
+  }
+}
+
+export class Agents {
+  readonly #retentionMs: number;
+  /** By their tenant's id and their own as a record of events has them. */
+  readonly #ids = new IdIndex();
+  readonly #rows = new HistoryRows(new HistoryBlocks());
+  readonly #agents: Agent[] = [];
+  readonly #presence = new RowPresence(this.#rows);
+  /** The history that is trimmed next: of an agent that sends no more, nobody else would. */
+  #next = 0;
+
+  constructor(retentionMs: number) {
+    this.#retentionMs = retentionMs;
+  }
+
+  /** Takes one in that its tenant does not have yet. */
+  add(tenant: Employer, identity: AgentIdentity, registration: Registration, presence: Presence): Agent {
+    const history = new AgentHistory(this.#retentionMs, this.#rows, tenant.names);
+    const number = history.row;
+    const idsRow = this.#ids.add(idBytes(tenant.id, identity.id), number);
+    const agent = new Agent(this, idsRow, identity, registration, history);
+    const { halves } = this.#rows.spanOf(number);
+    const row = 2 * this.#rows.wordOf(number);
+    halves[row + TENANT] = tenant.number;
+    halves[row + PLACE] = this.#agents.length;
+    this.#agents.push(agent);
+    presenceBehaviour.restore(this.presenceOf(number), presence);
+    return agent;
+  }
+
+  /** Whose events a record holds, or undefined. */
+  find({ view, idsStart, idsEnd }: EventCursor): AgentNumber | undefined {
+    return this.#ids.get(view, idsStart, idsEnd) as AgentNumber | undefined;
+  }
+
+  /** Events as the log takes them, of an agent that has registered. */
+  encode({ key, events, idempotency }: RecordEncodedEvents): EncodedCommand {
+    return encodeAround(events, this.#ids, key.idsRow, idempotency);
+  }
+
+  at(number: AgentNumber): Agent {
+    const agent = this.#agents[this.#half(number, PLACE)];
+    if (agent === undefined) throw new Error(`no agent ${number}`);
+    return agent;
+  }
+
+  tenantNumberOf(number: AgentNumber): number {
+    return this.#half(number, TENANT);
+  }
+
+  isStale(number: AgentNumber): boolean {
+    return this.#half(number, IS_STALE) === 1;
+  }
+
+  /** The actor's context of an agent, which is its row: good until another is asked for. */
+  presenceOf(number: AgentNumber): Mutable<Presence> {
+    return this.#presence.at(number);
+  }
+
+  /** Appends to an agent's history; who does has held the names. */
+  record(number: AgentNumber, entry: BlockEntry): void {
+    if (!this.#rows.append(number, entry)) this.at(number).history.append(entry);
+  }
+
+  /** Looks at some of the histories, or at what is left of one that has much to let go of; true where all are trimmed. */
+  trim(nowMs: number, limit: number): boolean {
+    const histories = Math.min(this.#agents.length, Math.ceil(limit / STEPS_PER_HISTORY));
+    for (let left = histories; left > 0; left -= 1) {
+      if (this.#next >= this.#agents.length) this.#next = 0;
+      if (this.#agents[this.#next]?.history.trim(nowMs, limit) === false) return false;
+      this.#next += 1;
+    }
+    return true;
+  }
+
+  #half(number: AgentNumber, half: number): number {
+    return this.#rows.spanOf(number).halves[2 * this.#rows.wordOf(number) + half] ?? 0;
+  }
+}
+
+/** An agent's presence, read from its row and written to it. */
+class RowPresence implements Mutable<Presence> {
+  readonly #rows: HistoryRows;
+  /** Of those that are stale, which are few: the rest is in the row. */
+  readonly #spells = new Map<AgentNumber, StaleSpell>();
+  #number = 0 as AgentNumber;
+  #span: Span = NOWHERE;
+  #word = 0;
+
+  constructor(rows: HistoryRows) {
+    this.#rows = rows;
+  }
+
+  at(number: AgentNumber): this {
+    this.#number = number;
+    this.#span = this.#rows.spanOf(number);
+    this.#word = this.#rows.wordOf(number);
+    return this;
+  }
+
+  get lastSeenAtMs(): number {
+    return this.#span.words[this.#word + LAST_SEEN_AT] ?? 0;
+  }
+
+  set lastSeenAtMs(atMs: number) {
+    this.#span.words[this.#word + LAST_SEEN_AT] = atMs;
+  }
+
+  get stale(): StaleSpell | null {
+    if (this.#span.halves[2 * this.#word + IS_STALE] !== 1) return null;
+    return this.#spells.get(this.#number) ?? null;
+  }
+
+  set stale(stale: StaleSpell | null) {
+    const half = 2 * this.#word + IS_STALE;
+    if (stale !== null) this.#spells.set(this.#number, stale);
+    else if (this.#span.halves[half] === 1) this.#spells.delete(this.#number);
+    this.#span.halves[half] = stale === null ? 0 : 1;
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What an event that comes in needs of its agent's history, in a row of 64 bytes, one history's behind the other's: of
+ * 50 000 agents, the objects that it lay in before were three cache misses of an ingest.
+ *
+ *   word  what
+ *   0     u32 the block that grows, 0 where there is none; u32 free
+ *   1     f64 entries ever appended
+ *   2 …   whoever's history it is: commands/agents.ts
+ */
+import type { AgentNumber } from '../domain/ids.ts';
+import type { BlockEntry, HistoryBlocks } from './history-blocks.ts';
+import { Slabs, type Span } from './slabs.ts';
+
+const ROW_BYTES = 64;
+
+/** Of a row, in halves of words … */
+const GROWING = 0;
+/** … and in words. */
+const APPENDED = 1;
+export const OWNER = 2;
+
+export class HistoryRows {
+  readonly blocks: HistoryBlocks;
+  readonly #slabs = new Slabs(ROW_BYTES);
+
+  constructor(blocks: HistoryBlocks) {
+    this.blocks = blocks;
+  }
+
+  /** The row of an empty history: zeros, since it stays for good and none had its place before. */
+  create(): AgentNumber {
+    return this.#slabs.take() as AgentNumber;
+  }
+
+  /** Appends what the block that grows has room for; false where there is none, or it has not. */
+  append(row: AgentNumber, entry: BlockEntry): boolean {
+    const { words, halves } = this.spanOf(row);
+    const at = this.wordOf(row);
+    const block = halves[2 * at + GROWING] ?? 0;
+    if (block === 0 || !this.blocks.append(block, entry)) return false;
+    words[at + APPENDED] = (words[at + APPENDED] ?? 0) + 1;
+    return true;
+  }
+
+  /** 0 where there is none. */
+  growing(row: AgentNumber): number {
+    return this.spanOf(row).halves[2 * this.wordOf(row) + GROWING] ?? 0;
+  }
+
+  setGrowing(row: AgentNumber, block: number): void {
+    this.spanOf(row).halves[2 * this.wordOf(row) + GROWING] = block;
+  }
+
+  appended(row: AgentNumber): number {
+    return this.spanOf(row).words[this.wordOf(row) + APPENDED] ?? 0;
+  }
+
+  /** The memory that a row lies in … */
+  spanOf(row: AgentNumber): Span {
+    return this.#slabs.spanOf(row);
+  }
+
+  /** … from this word on. */
+  wordOf(row: AgentNumber): number {
+    return this.#slabs.startOf(row) / 8;
+  }
+}
