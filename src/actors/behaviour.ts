@@ -7,9 +7,9 @@
  * where a started xstate actor, with its mailbox, observers and system, costs 1–5 µs a send and 3.5 KB.
  * Commands are applied one after the other, so the mailbox is the log.
  *
- * A context may be a view of numbers that lie off the heap (commands/services.ts, commands/agents.ts). What a transition
- * answers is written into it, field by field, and is garbage at once. Kept instead, the newest context of each of
- * 100 000 services outlived the next collections, which copied it twice: of 6.1 µs that an ingest then took, 1.7 were that.
+ * A context may be a view of numbers that lie off the heap (commands/services.ts, commands/agents.ts). What a
+ * transition answers is written into it, field by field, and is garbage at once. Kept instead, the newest context of
+ * each of 100 000 services outlived the next collections, which copied it twice: 1.7 of 6.1 µs that an ingest then took.
  */
 import { createActor, type EventObject, type NonReducibleUnknown, type TransitionActorLogic } from 'xstate';
 
@@ -64,8 +64,8 @@ export class Behaviour<Context, Event extends EventObject, Input extends NonRedu
     this.#keep(held, this.#logic.transition(this.#snapshot, event, this.#scope).context);
   }
 
-  /** Puts an actor's context in the place of another's. */
-  restore(held: Mutable<Context>, context: Context): void {
+  /** Makes what a context is to be held in that of an actor as it is. */
+  fill(held: Mutable<Context>, context: Context): void {
     this.#keep(held, context);
   }
 }

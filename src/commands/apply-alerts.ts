@@ -17,7 +17,7 @@ import { type AgentId, outboundIdOf } from '../domain/ids.ts';
 import type { IntegrationType } from '../domain/integration.ts';
 import { alarmIdOf, type OutboundSubject, type StaleAgentFacts } from '../domain/outbound.ts';
 import type { Agent } from './agents.ts';
-import type { Tenant } from './state.ts';
+import type { State, Tenant } from './state.ts';
 
 /**
  * How long a delivery of the same id is the same delivery. PagerDuty's ids are of one delivery, which it sends again
@@ -161,11 +161,16 @@ export function wantChangeEvents(
   }
 }
 
-export function markAgentStale(tenant: Tenant, { agentId }: MarkAgentStale, { atMs }: Stamp): void {
+export function markAgentStale(
+  { agents }: State,
+  tenant: Tenant,
+  { agentId }: MarkAgentStale,
+  { atMs }: Stamp,
+): void {
   const agent = tenant.agents.get(agentId);
   if (agent === undefined) return;
   const { hostname } = agent.registration;
-  agent.send({ type: 'became-stale', atMs, name: nameOf(agent.registration), hostname });
+  agents.advance(agent.number, { type: 'became-stale', atMs, name: nameOf(agent.registration), hostname });
   const { stale } = agent.context;
   if (stale === null) return;
   const facts = staleFacts(agentId, stale);

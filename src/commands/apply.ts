@@ -102,7 +102,7 @@ export function apply(state: State, record: LoggedRecord): Outcome {
       correlateAlert(tenant, command, stamp);
       break;
     case 'mark-agent-stale':
-      markAgentStale(tenant, command, stamp);
+      markAgentStale(state, tenant, command, stamp);
       break;
     case 'start-attempt':
       startAttempt(tenant, command, stamp);
@@ -132,10 +132,10 @@ function recordEvents(state: State, cursor: EventCursor, record: LoggedRecord): 
     const { type } = cursor;
     const window =
       services.find(tenant, cursor.view, cursor.serviceNameStart, cursor.serviceNameEnd) ??
-      firstSeen(state, tenant, agent, cursor).window;
+      serviceOf(state, tenant, agent, cursor).window;
     const timestampMs = cursor.timestampMs ?? atMs;
     const recorded = { type: 'event-recorded', agent, timestampMs, receivedAtMs: atMs } as const;
-    serviceBehaviour.advance(services.contextOf(window), recorded);
+    services.advance(window, recorded);
     live.insert(window, {
       type,
       ttlSeconds: cursor.ttlSeconds,
@@ -184,8 +184,10 @@ function recordOnce(
   return undefined;
 }
 
-/** A service is known from the first event that names it. */
-function firstSeen(state: State, tenant: Tenant, agent: AgentNumber, { serviceName }: EventCursor): Service {
+/** A service is known from the first event that names it; one whose name is no clean UTF-8, by what that reads as. */
+function serviceOf(state: State, tenant: Tenant, agent: AgentNumber, { serviceName }: EventCursor): Service {
+  const known = tenant.servicesByName.get(serviceName);
+  if (known !== undefined) return known;
   const id = serviceIdOf(tenant.id, serviceName);
   return state.addService(tenant, id, serviceName, serviceBehaviour.initial({ agent }));
 }
@@ -197,7 +199,7 @@ function heartbeat(state: State, tenant: Tenant, { agentId }: Heartbeat, { atMs 
 
 function seen({ agents }: State, tenant: Tenant, agent: AgentNumber, atMs: number): void {
   if (agents.isStale(agent)) agentReturns(tenant, agents.at(agent), atMs);
-  presenceBehaviour.advance(agents.presenceOf(agent), { type: 'seen', atMs });
+  agents.advance(agent, { type: 'seen', atMs });
 }
 
 function registerAgent(state: State, tenant: Tenant, command: RegisterAgent, { atMs }: Stamp): void {

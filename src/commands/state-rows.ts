@@ -179,22 +179,21 @@ export class StateRestorer {
 
   #history(tenant: Tenant, fields: Fields): void {
     const agent = tenant.agents.get(agentId(fields.text()));
-    // Both held: the service that holds its own for good comes with a later row.
-    const held = (name: string) => {
-      const number = tenant.names.numberOf(name);
-      tenant.names.hold(number);
-      return number;
-    };
+    const { names } = tenant;
     for (const entry of fields.rest()) {
-      agent?.history.append({
+      const restored = {
         eventNumber: entry.number(),
         receivedAtMs: entry.number(),
         position: entry.number(),
         index: entry.number(),
-        service: held(entry.text()),
-        vendor: held(entry.text()),
+        // Its service, which comes with a later row, will hold it.
+        service: names.numberOf(entry.text()),
+        vendor: names.numberOf(entry.text()),
         type: EVENT_TYPES.indexOf(entry.member<EventType>(EVENT_TYPES)),
-      });
+      };
+      if (agent === undefined) continue;
+      names.hold(restored.vendor);
+      agent.history.append(restored);
     }
   }
 
@@ -202,6 +201,7 @@ export class StateRestorer {
     const id = serviceId(fields.text());
     const name = fields.text();
     const agent = tenant.agents.get(agentId(fields.text()))?.number;
+    // Agents never leave, and their rows come first.
     if (agent === undefined) throw new Error('a service that no agent has told of');
     const context = { agent, lastEventAtMs: fields.number(), updatedAtMs: fields.number() };
     const service = this.#state.addService(tenant, id, name, context);

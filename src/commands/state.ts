@@ -105,7 +105,7 @@ export class State {
   addTenant(id: TenantId, name: string, createdAtMs: number): Tenant {
     const tenant: Tenant = {
       id,
-      number: this.tenants.size,
+      number: this.#tenants.length,
       name,
       createdAtMs,
       keys: new Map(),

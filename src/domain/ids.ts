@@ -20,7 +20,7 @@ export type AlertId = Branded<'AlertId'>;
 /** Something that is to be sent to an alerting tool. */
 export type OutboundId = Branded<'OutboundId'>;
 
-/** Of one that this process knows: where its row is (windows/history-rows.ts). */
+/** Of an agent that this process knows: no other has it, and another process may call it otherwise. */
 export type AgentNumber = number & { readonly [brand]: 'AgentNumber' };
 
 export const tenantId = (uuid: string): TenantId => uuid as TenantId;

@@ -12,8 +12,8 @@
  *   5 …   the entries, of six halves each: time, event number and position as distances from the first; service;
  *         vendor (28 bits), event type (4); index (16 bits), the rest of the position (16)
  *
- * Positions are 48 bits apart at most, since those in segments of the log are so that follow one another: by 32 bits, a
- * block held what its agent sent in one segment, and was a quarter full where 50 000 sent.
+ * The position of a record is 2^32 times the number of its segment, and its offset there: a block takes what its agent
+ * sent in 65 536 segments. With distances of 32 bits it took what came in one, and was a quarter full where 50 000 sent.
  */
 import { Slabs } from './slabs.ts';
 
@@ -41,8 +41,13 @@ export interface BlockEntry {
 export class HistoryBlocks {
   readonly #slabs = new Slabs(BLOCK_BYTES);
 
-  /** A block for a history whose entry of this number is the next. */
+  /**
+   * A block for a history whose entry of this number is the next.
+   *
+   * @throws RangeError where no block can take the entry
+   */
   open(first: BlockEntry, ordinal: number): number {
+    check(first);
     const block = this.#slabs.take();
     const { words, halves } = this.#slabs.spanOf(block);
     const at = this.#slabs.startOf(block) / 8;
@@ -70,8 +75,7 @@ export class HistoryBlocks {
     const positionRest = Math.floor(position / HALF_SPAN);
     if (time !== time >>> 0 || eventNumber !== eventNumber >>> 0) return false;
     if (positionRest !== (positionRest & MAX_INDEX)) return false;
-    if (entry.vendor > MAX_VENDOR) throw new RangeError('more names than a tenant can have');
-    if (entry.index > MAX_INDEX) throw new RangeError('more events than a record can have');
+    check(entry);
     const half = 2 * (at + HEADER_WORDS) + count * ENTRY_HALVES;
     halves[half] = time;
     halves[half + 1] = eventNumber;
@@ -134,4 +138,9 @@ export class HistoryBlocks {
     const start = this.#slabs.startOf(block) / 4 + 2 * HEADER_WORDS;
     return this.#slabs.spanOf(block).halves[start + entry * ENTRY_HALVES + half] ?? 0;
   }
+}
+
+function check({ vendor, index }: BlockEntry): void {
+  if (vendor > MAX_VENDOR) throw new RangeError('more names than a tenant can have');
+  if (index > MAX_INDEX) throw new RangeError('more events than a record can have');
 }

@@ -1,6 +1,6 @@
 /**
- * What an event that comes in needs of its agent's history, in a row of 64 bytes, one history's behind the other's: of
- * 50 000 agents, the objects that it lay in before were three cache misses of an ingest.
+ * What an event that comes in needs of its agent's history, in a row of 64 bytes, one history's behind the other's. The
+ * number of an agent is that of its row.
  *
  *   word  what
  *   0     u32 the block that grows, 0 where there is none; u32 free
@@ -9,7 +9,7 @@
  */
 import type { AgentNumber } from '../domain/ids.ts';
 import type { BlockEntry, HistoryBlocks } from './history-blocks.ts';
-import { Slabs, type Span } from './slabs.ts';
+import { Rows } from './rows.ts';
 
 const ROW_BYTES = 64;
 
@@ -17,19 +17,15 @@ const ROW_BYTES = 64;
 const GROWING = 0;
 /** … and in words. */
 const APPENDED = 1;
-export const OWNER = 2;
+/** From here to the end of a row is whatever else there is to know of whoever's history it is. */
+export const FIRST_FREE_WORD = 2;
 
-export class HistoryRows {
+export class HistoryRows extends Rows<AgentNumber> {
   readonly blocks: HistoryBlocks;
-  readonly #slabs = new Slabs(ROW_BYTES);
 
   constructor(blocks: HistoryBlocks) {
+    super(ROW_BYTES);
     this.blocks = blocks;
-  }
-
-  /** The row of an empty history: zeros, since it stays for good and none had its place before. */
-  create(): AgentNumber {
-    return this.#slabs.take() as AgentNumber;
   }
 
   /** Appends what the block that grows has room for; false where there is none, or it has not. */
@@ -53,15 +49,5 @@ export class HistoryRows {
 
   appended(row: AgentNumber): number {
     return this.spanOf(row).words[this.wordOf(row) + APPENDED] ?? 0;
-  }
-
-  /** The memory that a row lies in … */
-  spanOf(row: AgentNumber): Span {
-    return this.#slabs.spanOf(row);
-  }
-
-  /** … from this word on. */
-  wordOf(row: AgentNumber): number {
-    return this.#slabs.startOf(row) / 8;
   }
 }

@@ -62,7 +62,7 @@ export class AgentHistory {
   readonly #names: Names;
   /** Entries that were let go of. */
   #trimmed = 0;
-  /** By the blocks that are full and that nothing has left. */
+  /** Of the blocks to which nothing is added any more and which nothing has left. */
   readonly #used: NamesUsed;
   /** The oldest first; those before #firstBlock are gone. */
   #blocks: number[] = [];
@@ -88,12 +88,13 @@ export class AgentHistory {
     return this.#rows.growing(this.row);
   }
 
-  /**
-   * Names as numbers of the `Names` that the history was made with. A service's is held by the service, for good; a vendor's has
-   * been held for the entry, and is let go of with it.
-   */
+  /** Names are numbers of the `Names` that the history was made with: a vendor's is let go of with its entry. */
   append(entry: BlockEntry): void {
-    if (this.#rows.append(this.row, entry)) return;
+    if (!this.#rows.append(this.row, entry)) this.appendToNewBlock(entry);
+  }
+
+  /** `append`, where the block that grows has not taken it. */
+  appendToNewBlock(entry: BlockEntry): void {
     this.#close();
     this.trim(entry.receivedAtMs, TRIM_PER_BLOCK);
     const block = this.#memory.open(entry, this.#appended);
@@ -196,11 +197,11 @@ export class AgentHistory {
     const number = this.#names.find(service);
     const entries: HistoryEntry[] = [];
     if (number === undefined) return entries;
-    // Of services that it has nothing of, which is most, a look at the blocks that are not counted tells.
+    // Of services that it has nothing of, which is most, a look at the two blocks tells that may not be counted.
     const newest = this.#blocks.length - 1;
     const isCounted = this.#used.hasService(number);
-    for (let n = newest; n >= this.#firstBlock && entries.length < limit; n -= 1) {
-      if (n < newest && !isCounted) n = this.#firstBlock;
+    const step = isCounted ? 1 : Math.max(1, newest - this.#firstBlock);
+    for (let n = newest; n >= this.#firstBlock && entries.length < limit; n -= step) {
       const block = this.#blocks[n] ?? 0;
       // All of it came later.
       if (memory.receivedAtMs(block, 0) > untilMs || memory.eventNumber(block, 0) >= beforeNumber) continue;

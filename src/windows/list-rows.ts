@@ -1,7 +1,7 @@
 /**
- * What is known of each list of events as a whole, in a row of 128 bytes, one list's behind the other's. As objects, whose
- * times are objects too, they were four cache misses of an ingest into one of 100 000 services, and as many for each
- * service that a sweep came by.
+ * What is known of each list of events as a whole, in a row of 128 bytes, one list's behind the other's. As objects,
+ * whose times are objects too, they were four cache misses of an ingest into one of 100 000 services, and as many for
+ * each service that a sweep came by.
  *
  *   word  what
  *   0     u32 first block, 0 for none; u32 last block
@@ -12,7 +12,7 @@
  *   5     f64 entries appended so far
  *   6 …   whoever's list it is: commands/services.ts
  */
-import { Slabs, type Span } from './slabs.ts';
+import { Rows } from './rows.ts';
 
 export const ROW_BYTES = 128;
 
@@ -25,31 +25,24 @@ export const BYTES = 2;
 export const EARLIEST_EXPIRY = 3;
 export const TRUNCATED_UNTIL = 4;
 export const APPENDED = 5;
-export const OWNER = 6;
+/** From here to the end of a row is whatever else there is to know of whoever's list it is. */
+export const FIRST_FREE_WORD = 6;
 
 declare const brand: unique symbol;
 /** One window's: the number of its row. */
 export type EventList = number & { readonly [brand]: 'EventList' };
 
-export class ListRows {
-  readonly #slabs = new Slabs(ROW_BYTES);
+export class ListRows extends Rows<EventList> {
+  constructor() {
+    super(ROW_BYTES);
+  }
 
-  /** The row of an empty list: zeros, since it stays for good and none had its place before, but for the times. */
-  create(): EventList {
-    const list = this.#slabs.take() as EventList;
+  /** The row of an empty list. */
+  override create(): EventList {
+    const list = super.create();
     this.set(list, EARLIEST_EXPIRY, Number.POSITIVE_INFINITY);
     this.set(list, TRUNCATED_UNTIL, Number.NEGATIVE_INFINITY);
     return list;
-  }
-
-  /** The memory that a row lies in … */
-  spanOf(list: EventList): Span {
-    return this.#slabs.spanOf(list);
-  }
-
-  /** … from this word on. */
-  wordOf(list: EventList): number {
-    return this.#slabs.startOf(list) / 8;
   }
 
   get(list: EventList, field: number): number {

@@ -1,6 +1,6 @@
 /**
- * Which names the full blocks of a history use: in how many of them each is. Counted by the block and not by the entry,
- * for of 50 000 agents the counts are in no cache.
+ * Which names the blocks of a history use: in how many each is, of those to which nothing is added any more and which
+ * nothing has left. Counted by the block and not by the entry, for of 50 000 agents the counts are in no cache.
  */
 import type { HistoryBlocks } from './history-blocks.ts';
 import { NumberCounts } from './number-counts.ts';
@@ -22,13 +22,13 @@ export class NamesUsed {
     this.#memory = memory;
   }
 
-  /** A whole block is full. */
+  /** Nothing is added any more to a block that nothing has left. */
   add(block: number): void {
     this.#counts ??= new NumberCounts();
     for (const use of this.#usesIn({ block, first: 0 })) this.#counts.add(use);
   }
 
-  /** The first entry of a block that was added is let go of. */
+  /** A block that was added is about to lose its first entry. */
   remove(block: number): void {
     for (const use of this.#usesIn({ block, first: 0 })) this.#counts?.remove(use);
   }

@@ -1,6 +1,7 @@
 /**
  * Names as numbers, one set for all histories of a tenant: a history counts numbers, and to find the one of a service takes no
- * look at its name. A number stays while anybody holds it, and is then given to another name.
+ * look at its name. A number stays while anybody holds it, and is then given to another name. A service holds its own for
+ * good; that of a vendor is held for each entry of a history, by who appends it.
  */
 export class Names {
   readonly #texts: string[] = [];

@@ -18,8 +18,8 @@ const LEAST_SPANS = 4;
 const KEPT_BYTES = 2 ** 20;
 
 /**
- * Memory that the allocator maps by itself begins at byte 16 of a page, and spans at the next multiple of two cache lines:
- * one of 64 bytes would lie in two of them, and one of 128 in three.
+ * Memory that the allocator maps by itself begins at byte 16 of a page, and spans at the next multiple of two cache
+ * lines: one of 64 bytes would lie in two of them, and one of 128 in three.
  */
 const ALIGNMENT_BYTES = 128;
 const FIRST_BYTE = ALIGNMENT_BYTES - 16;

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ServiceContext } from '../../src/actors/service.ts';
-import { type Owner, Service, Services } from '../../src/commands/services.ts';
+import { Service, Services } from '../../src/commands/services.ts';
+import type { TenantRef } from '../../src/commands/tenant-ref.ts';
 import { type AgentNumber, serviceIdOf, tenantId } from '../../src/domain/ids.ts';
 import { ListRows } from '../../src/windows/list-rows.ts';
 
@@ -11,7 +12,7 @@ const START_MS = 1_760_000_000_000;
 class Registry {
   readonly #rows = new ListRows();
   readonly #services: Services;
-  readonly #owner: readonly Owner[];
+  readonly #owner: readonly TenantRef[];
   /** By tenant and name. */
   readonly known: readonly Map<string, Service>[];
 
@@ -46,14 +47,15 @@ class Registry {
   }
 
   record(service: Service, context: ServiceContext): void {
-    Object.assign(this.#services.contextOf(service.window), context);
+    const { agent, lastEventAtMs: timestampMs, updatedAtMs: receivedAtMs } = context;
+    this.#services.advance(service.window, { type: 'event-recorded', agent, timestampMs, receivedAtMs });
   }
 
   nameNumberOf({ window }: Service): number {
     return this.#services.nameNumberOf(window);
   }
 
-  owner(number: number): Owner {
+  owner(number: number): TenantRef {
     const owner = this.#owner[number];
     if (owner === undefined) throw new Error('no such tenant');
     return owner;
@@ -89,8 +91,10 @@ describe('services', () => {
           if (what === 'add' && service === undefined) registry.add(tenant, name, context);
           if (what === 'record' && service !== undefined) registry.record(service, context);
           const known = registry.known[tenant]?.get(name);
-          if (known !== undefined && (what === 'record' || service === undefined))
-            contexts.set(known, context);
+          if (known !== undefined && (what === 'record' || service === undefined)) {
+            const before = contexts.get(known)?.lastEventAtMs ?? 0;
+            contexts.set(known, { ...context, lastEventAtMs: Math.max(before, atMs) });
+          }
           expect(registry.find(tenant, name, offset)).toBe(known?.window);
         }
         for (const [service, context] of contexts) {
