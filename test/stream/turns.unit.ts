@@ -43,9 +43,11 @@ function shareBeside(others: number): number {
   return workedMs / clock.monotonic();
 }
 
-it('readers get half of the time where nobody else wants it, and a fiftieth where others want all', () => {
+it('readers get half of the time where nobody else wants it, and a hundredth where others want all', () => {
   expect(shareBeside(0)).toBeCloseTo(0.5, 1);
-  expect(shareBeside(1)).toBeCloseTo(0.02, 2);
+  // A little more until it has seen that they do.
+  expect(shareBeside(1)).toBeGreaterThan(0.009);
+  expect(shareBeside(1)).toBeLessThan(0.016);
   expect(shareBeside(0.5)).toBeGreaterThan(shareBeside(0.8));
   expect(shareBeside(0.5)).toBeLessThan(0.2);
 });
