@@ -7,7 +7,6 @@ import { whenQuiet } from '../measure/quiet.ts';
 import type { Row } from '../report/row.ts';
 import { startForeshock, UNSHED } from '../servers/foreshock.ts';
 import { type Findings, Scope } from '../subject.ts';
-import { SECONDS } from './against.ts';
 import { agentsOf } from './filled.ts';
 
 const FEW_SERVICES = 10;
@@ -20,6 +19,7 @@ const UNBOUNDED = [...UNSHED, '--window-max-events', '10000000', '--window-max-b
 /** Where the memory of a process comes to lie makes a fifth of what is in no cache: three of each, and the middle one. */
 const STARTS = 3;
 const ROUNDS = 2;
+const SECONDS = 3;
 
 export async function scale(scope: Scope): Promise<Findings> {
   const client = scope.add(new LoadClient());
