@@ -27,7 +27,7 @@ import { AgentHistory } from '../windows/history.ts';
 import { type BlockEntry, HistoryBlocks } from '../windows/history-blocks.ts';
 import { FIRST_FREE_WORD, HistoryRows } from '../windows/history-rows.ts';
 import type { Names } from '../windows/names.ts';
-import { NOWHERE, type Span } from '../windows/slabs.ts';
+import { RowView } from '../windows/rows.ts';
 import type { TenantRef } from './tenant-ref.ts';
 
 /** Of a row, in words … */
@@ -96,10 +96,8 @@ export class Agents {
     const number = history.row;
     const idsRow = this.#ids.add(idBytes(tenant.id, identity.id), number);
     const agent = new Agent(this, idsRow, identity, registration, history);
-    const { halves } = this.#rows.spanOf(number);
-    const row = 2 * this.#rows.wordOf(number);
-    halves[row + TENANT] = tenant.number;
-    halves[row + PLACE] = this.#agents.length;
+    this.#rows.setHalf(number, TENANT, tenant.number);
+    this.#rows.setHalf(number, PLACE, this.#agents.length);
     this.#agents.push(agent);
     presenceBehaviour.fill(this.#presence.at(number), presence);
     return agent;
@@ -116,17 +114,17 @@ export class Agents {
   }
 
   at(number: AgentNumber): Agent {
-    const agent = this.#agents[this.#half(number, PLACE)];
+    const agent = this.#agents[this.#rows.half(number, PLACE)];
     if (agent === undefined) throw new Error(`no agent ${number}`);
     return agent;
   }
 
   tenantNumberOf(number: AgentNumber): number {
-    return this.#half(number, TENANT);
+    return this.#rows.half(number, TENANT);
   }
 
   isStale(number: AgentNumber): boolean {
-    return this.#half(number, IS_STALE) === 1;
+    return this.#rows.half(number, IS_STALE) === 1;
   }
 
   /** The actor's context, as it is now. */
@@ -155,49 +153,34 @@ export class Agents {
     }
     return true;
   }
-
-  #half(number: AgentNumber, half: number): number {
-    return this.#rows.spanOf(number).halves[2 * this.#rows.wordOf(number) + half] ?? 0;
-  }
 }
 
-/** An agent's presence, read from its row and written to it: of one after the other. */
-class RowPresence implements Mutable<Presence> {
-  readonly #rows: HistoryRows;
+/** An agent's presence, read from its row and written to it. */
+class RowPresence extends RowView<AgentNumber> implements Mutable<Presence> {
   /** Of those that are stale, which are few: the rest is in the row. */
   readonly #spells = new Map<AgentNumber, StaleSpell>();
   #number = 0 as AgentNumber;
-  #span: Span = NOWHERE;
-  #word = 0;
 
-  constructor(rows: HistoryRows) {
-    this.#rows = rows;
-  }
-
-  at(number: AgentNumber): this {
+  override at(number: AgentNumber): this {
     this.#number = number;
-    this.#span = this.#rows.spanOf(number);
-    this.#word = this.#rows.wordOf(number);
-    return this;
+    return super.at(number);
   }
 
   get lastSeenAtMs(): number {
-    return this.#span.words[this.#word + LAST_SEEN_AT] ?? 0;
+    return this.get(LAST_SEEN_AT);
   }
 
   set lastSeenAtMs(atMs: number) {
-    this.#span.words[this.#word + LAST_SEEN_AT] = atMs;
+    this.set(LAST_SEEN_AT, atMs);
   }
 
   get stale(): StaleSpell | null {
-    if (this.#span.halves[2 * this.#word + IS_STALE] !== 1) return null;
-    return this.#spells.get(this.#number) ?? null;
+    return this.half(IS_STALE) === 1 ? (this.#spells.get(this.#number) ?? null) : null;
   }
 
   set stale(stale: StaleSpell | null) {
-    const half = 2 * this.#word + IS_STALE;
     if (stale !== null) this.#spells.set(this.#number, stale);
-    else if (this.#span.halves[half] === 1) this.#spells.delete(this.#number);
-    this.#span.halves[half] = stale === null ? 0 : 1;
+    else if (this.half(IS_STALE) === 1) this.#spells.delete(this.#number);
+    this.setHalf(IS_STALE, stale === null ? 0 : 1);
   }
 }

@@ -12,7 +12,6 @@
  *
  * Names are hashed with a seed: who chooses them cannot choose some that are all looked for in one place.
  */
-
 import type { Mutable } from '../actors/behaviour.ts';
 import { type ServiceContext, type ServiceEvent, serviceBehaviour } from '../actors/service.ts';
 import type { AgentNumber, ServiceId } from '../domain/ids.ts';
@@ -20,7 +19,7 @@ import { systemEntropy } from '../lib/entropy.ts';
 import { RowTable } from '../lib/row-table.ts';
 import { FIRST_FREE_WORD, type ListRows, ROW_BYTES } from '../windows/list-rows.ts';
 import type { Window } from '../windows/live-events.ts';
-import { NOWHERE, type Span } from '../windows/slabs.ts';
+import { RowView } from '../windows/rows.ts';
 import type { TenantRef } from './tenant-ref.ts';
 
 /** Of a row, in words … */
@@ -118,7 +117,7 @@ export class Services {
   }
 
   nameNumberOf(window: Window): number {
-    return this.#rows.spanOf(window).halves[2 * this.#rows.wordOf(window) + NAME_NUMBER] ?? 0;
+    return this.#rows.half(window, NAME_NUMBER);
   }
 
   #isOf(window: Window, tenant: TenantRef, view: DataView, start: number, end: number): boolean {
@@ -137,44 +136,30 @@ export class Services {
   }
 }
 
-/** A service's context, read from its row and written to it: of one after the other. */
-class RowContext implements Mutable<ServiceContext> {
-  readonly #rows: ListRows;
-  #span: Span = NOWHERE;
-  #word = 0;
-
-  constructor(rows: ListRows) {
-    this.#rows = rows;
-  }
-
-  at(window: Window): this {
-    this.#span = this.#rows.spanOf(window);
-    this.#word = this.#rows.wordOf(window);
-    return this;
-  }
-
+/** A service's context, read from its row and written to it. */
+class RowContext extends RowView<Window> implements Mutable<ServiceContext> {
   get agent(): AgentNumber {
-    return (this.#span.halves[2 * this.#word + AGENT] ?? 0) as AgentNumber;
+    return this.half(AGENT) as AgentNumber;
   }
 
   set agent(agent: AgentNumber) {
-    this.#span.halves[2 * this.#word + AGENT] = agent;
+    this.setHalf(AGENT, agent);
   }
 
   get lastEventAtMs(): number {
-    return this.#span.words[this.#word + LAST_EVENT_AT] ?? 0;
+    return this.get(LAST_EVENT_AT);
   }
 
   set lastEventAtMs(atMs: number) {
-    this.#span.words[this.#word + LAST_EVENT_AT] = atMs;
+    this.set(LAST_EVENT_AT, atMs);
   }
 
   get updatedAtMs(): number {
-    return this.#span.words[this.#word + UPDATED_AT] ?? 0;
+    return this.get(UPDATED_AT);
   }
 
   set updatedAtMs(atMs: number) {
-    this.#span.words[this.#word + UPDATED_AT] = atMs;
+    this.set(UPDATED_AT, atMs);
   }
 }
 

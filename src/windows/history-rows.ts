@@ -40,14 +40,14 @@ export class HistoryRows extends Rows<AgentNumber> {
 
   /** 0 where there is none. */
   growing(row: AgentNumber): number {
-    return this.spanOf(row).halves[2 * this.wordOf(row) + GROWING] ?? 0;
+    return this.half(row, GROWING);
   }
 
   setGrowing(row: AgentNumber, block: number): void {
-    this.spanOf(row).halves[2 * this.wordOf(row) + GROWING] = block;
+    this.setHalf(row, GROWING, block);
   }
 
   appended(row: AgentNumber): number {
-    return this.spanOf(row).words[this.wordOf(row) + APPENDED] ?? 0;
+    return this.get(row, APPENDED);
   }
 }

@@ -45,14 +45,6 @@ export class ListRows extends Rows<EventList> {
     return list;
   }
 
-  get(list: EventList, field: number): number {
-    return this.spanOf(list).words[this.wordOf(list) + field] ?? 0;
-  }
-
-  set(list: EventList, field: number, value: number): void {
-    this.spanOf(list).words[this.wordOf(list) + field] = value;
-  }
-
   /** Whether an entry of so many bytes leaves a list within its bounds. */
   hasRoom(list: EventList, bytes: number, maxSize: number, maxBytes: number): boolean {
     const { words } = this.spanOf(list);

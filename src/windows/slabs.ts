@@ -44,13 +44,6 @@ export interface Span {
   readonly halves: Uint32Array;
 }
 
-/** No memory: where a view is before it is of anything. */
-export const NOWHERE: Span = {
-  bytes: Buffer.alloc(0),
-  words: new Float64Array(),
-  halves: new Uint32Array(),
-};
-
 export class Slabs {
   readonly #spanBytes: number;
   /** A span's number: its slab's above this many bits, and below them its place there. */
