@@ -36,6 +36,7 @@ const MAP_SHARED = 0x01;
 const MAP_PRIVATE = 0x02;
 const MAP_FIXED = 0x10;
 const MAP_ANONYMOUS = 0x20;
+const MADV_DONTNEED = 4;
 
 interface SystemCalls {
   /** An address as a number of 64 bits; -1 where it failed. */
@@ -48,6 +49,7 @@ interface SystemCalls {
     offset: number,
   ): bigint;
   munmap(address: bigint, length: number): void;
+  madvise(address: bigint, length: number, advice: number): void;
   /** 0, or -1 where it failed. */
   fallocate(fd: number, offset: number, length: number): number;
   memoryAt(address: bigint, length: number): Uint8Array;
@@ -115,9 +117,15 @@ export class MappedWindow {
     return true;
   }
 
-  /** To be called before the file is synced. */
+  /**
+   * To be called before the file is synced. The sync would take the pages that were stored to back from the process one
+   * by one, and interrupt the other processor for each 4 KiB (0.5 µs of an ingest); here they are all given back at once.
+   * What they hold is the file's and stays.
+   */
   syncing(): void {
+    if (this.#unsynced === 0) return;
     this.#unsynced = 0;
+    this.#calls.madvise(this.#address, this.#memory.length, MADV_DONTNEED);
   }
 
   /** To be called before what is not touched yet is stored to, up to `end`. */
@@ -168,10 +176,12 @@ function load(): SystemCalls | undefined {
     const program = koffi.load(null);
     const mmap = program.func('intptr_t mmap(intptr_t, size_t, int, int, int, int64_t)');
     const munmap = program.func('int munmap(intptr_t, size_t)');
+    const madvise = program.func('int madvise(intptr_t, size_t, int)');
     const fallocate = program.func('int fallocate(int, int, int64_t, int64_t)');
     return {
       mmap: (...call) => BigInt(mmap(...call)),
       munmap: (address, length) => munmap(address, length),
+      madvise: (address, length, advice) => madvise(address, length, advice),
       fallocate: (fd, offset, length) => fallocate(fd, 0, offset, length),
       memoryAt: (address, length) => new Uint8Array(koffi.view(address, length)),
       lastError: () => String(koffi.errno()),
