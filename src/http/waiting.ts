@@ -6,34 +6,50 @@ interface Entry {
   readonly deadlineMs: number;
 }
 
+/** What is behind is given up when there are so many of it, and more than of the others. */
+const LEAST_GIVEN_UP = 256;
+
 export class Waiting {
-  /** A queue: from #first on. Whoever was answered stays until its turn, which costs less than taking it out. */
-  #entries: Entry[] = [];
+  /** A queue: from #first on. */
+  #entries: (Entry | undefined)[] = [];
   #first = 0;
 
+  /**
+   * Lets go of those before it that were answered: kept until a timer came, each outlived a collection, which copied
+   * it and all that it held.
+   */
   add(exchange: Exchange, deadlineMs: number): void {
+    for (let entry = this.#oldest; entry !== undefined && !entry.exchange.open; entry = this.#oldest)
+      this.#dropOldest();
     this.#entries.push({ exchange, deadlineMs });
   }
 
   countOpen(): number {
     let count = 0;
-    for (let at = this.#first; at < this.#entries.length; at += 1) {
-      if (this.#entries[at]?.exchange.open === true) count += 1;
-    }
+    for (const entry of this.#entries) if (entry?.exchange.open === true) count += 1;
     return count;
   }
 
   /** Lets go of those that were answered, and calls back for those whose time is over. */
   takeOverdue(nowMs: number, onOverdue: (exchange: Exchange) => void): void {
-    for (let entry = this.#entries[this.#first]; entry !== undefined; entry = this.#entries[this.#first]) {
+    for (let entry = this.#oldest; entry !== undefined; entry = this.#oldest) {
       const { exchange, deadlineMs } = entry;
       if (exchange.open) {
         if (deadlineMs > nowMs) break;
         onOverdue(exchange);
       }
-      this.#first += 1;
+      this.#dropOldest();
     }
-    if (this.#first === 0) return;
+  }
+
+  get #oldest(): Entry | undefined {
+    return this.#entries[this.#first];
+  }
+
+  #dropOldest(): void {
+    this.#entries[this.#first] = undefined;
+    this.#first += 1;
+    if (this.#first < LEAST_GIVEN_UP || 2 * this.#first < this.#entries.length) return;
     this.#entries = this.#entries.slice(this.#first);
     this.#first = 0;
   }
