@@ -10,6 +10,7 @@ import type { Command, Stamp } from '../domain/command.ts';
 import type { EncodedCommand } from '../domain/encoded-events.ts';
 import { type DiskFile, writeFullyAsync } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
+import { GatheredRecords } from './gathered-records.ts';
 import type { LoggedRecord } from './replay.ts';
 import { HEADER_BYTES, segmentFileName } from './segment.ts';
 import {
@@ -25,7 +26,7 @@ import { type LogWriter, sealedRecord, syncNow, type Tip } from './tip.ts';
 interface Group {
   readonly segment: ActiveSegment;
   readonly offset: number;
-  readonly records: Buffer[];
+  readonly records: GatheredRecords;
 }
 
 /** The end of what is durable. */
@@ -39,6 +40,9 @@ interface Mark {
 export class GroupWriter implements LogWriter {
   readonly #tip: Tip;
   #group: Group | undefined;
+  /** Of the group that gathers and of the one that is being written, which is applied before the next but one is begun. */
+  #records = new GatheredRecords();
+  #otherRecords = new GatheredRecords();
   #durable: Mark;
   /** Something may lie past the durable end: the cut comes before the next write. */
   #cutPending = false;
@@ -55,11 +59,10 @@ export class GroupWriter implements LogWriter {
     if (this.#closed) throw new Error('the log is closed');
     const stamp = this.#tip.nextStamp(atMs);
     const { segment, records } = this.#openGroup(stamp);
-    const { bytes: lent, start, end, crc } = sealedRecord(command, stamp, segment);
-    // They are lent, and written later.
-    const bytes = Buffer.from(lent.subarray(start, end));
-    records.push(bytes);
-    return this.#tip.advance(segment, { bytes, start: 0, end: bytes.length, crc }, stamp);
+    const sealed = sealedRecord(command, stamp, segment);
+    // Its bytes are lent, and written later.
+    const { bytes, start, end } = records.add(sealed);
+    return this.#tip.advance(segment, { bytes, start, end, crc: sealed.crc }, stamp);
   }
 
   /** One call at a time. @throws LogUnavailable where the disk took it not and everything since is forgotten */
@@ -72,7 +75,7 @@ export class GroupWriter implements LogWriter {
     try {
       if (this.#cutPending) await this.#cut();
       const file = segment.file ?? (await this.#make(segment));
-      await writeFullyAsync(file, Buffer.concat(records), offset);
+      await writeFullyAsync(file, records.all, offset);
     } catch (error) {
       if (error instanceof SyncFailed) throw error;
       // Before anybody is told: what was refused must not come back with a restart.
@@ -111,7 +114,11 @@ export class GroupWriter implements LogWriter {
       segment = newSegment(this.#tip.nextHeader(first));
       this.#tip.active = segment;
     }
-    this.#group = { segment, offset: segment.lengthBytes, records: [] };
+    const records = this.#otherRecords;
+    this.#otherRecords = this.#records;
+    this.#records = records;
+    records.clear();
+    this.#group = { segment, offset: segment.lengthBytes, records };
     return this.#group;
   }
 

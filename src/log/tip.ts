@@ -16,7 +16,8 @@ export interface LogWriter {
   /**
    * @param command of one that is encoded already, the frame of its record is written before it
    * @param atMs not before the time of the last command
-   * @returns a record whose bytes are good until the caller returns: they may be those that the command lends
+   * @returns a record whose bytes are good until the caller returns, for they may be those that the command lends; where
+   *   `append` gathers, until `makeDurable` has been called for it and what comes next is appended after it came back
    */
   append(command: Command | EncodedCommand, atMs: number): LoggedRecord;
   /**
