@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { Settings } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
+import { allocateYoung } from '../lib/collector.ts';
 import { nodeDisk } from '../lib/disk.ts';
 import { systemEntropy } from '../lib/entropy.ts';
 import { systemLogger } from '../lib/logger.ts';
@@ -35,6 +36,7 @@ export function serveCommand(): Command {
 }
 
 async function serve(settings: Settings, warnings: readonly string[]): Promise<void> {
+  allocateYoung();
   const logger = systemLogger();
   for (const warning of warnings) logger.warn(warning);
   const onFatal = (error: Error) => {
