@@ -87,7 +87,7 @@ class HttpServer implements Listener {
   readonly #authenticator: Authenticator;
   readonly #clients: ClientAddresses;
   readonly #doors: Doors;
-  readonly #waiting = new Waiting();
+  readonly #waiting = new Waiting<Exchange>();
   #draining = false;
   #closed = false;
 
