@@ -1,37 +1,40 @@
-/** Records that gather to be written together: one behind the other, in memory that is used again for the next. */
+/**
+ * Records that gather to be written together, one behind the other: in memory that is lent for it, which is enough for
+ * most, and in further pieces where there are many. None is moved, for who added it may read it where it stands.
+ */
 import type { EncodedRecord } from './command-codec.ts';
 
-const LEAST_BYTES = 64 * 1024;
-/** More than that is not kept for those to come: it was a burst, or large batches. */
-const MOST_KEPT_BYTES = 1024 * 1024;
+/** Where each waits for an answer, a group of a thousand. */
+export const PIECE_BYTES = 256 * 1024;
 
 export class GatheredRecords {
-  #bytes: Buffer = Buffer.allocUnsafeSlow(LEAST_BYTES);
+  /** Those that nothing more is added to. */
+  readonly #pieces: Buffer[] = [];
+  #bytes: Buffer;
   #length = 0;
 
-  /** Copies a record to the end; where it stands now is good until `clear`. */
+  constructor(lent: Buffer) {
+    this.#bytes = lent;
+  }
+
+  /** Copies a record to the end; answers where it stands now. */
   add({ bytes, start, end }: EncodedRecord): EncodedRecord {
+    if (end - start > this.#bytes.length - this.#length) this.#beginPiece(end - start);
     const at = this.#length;
-    this.#length += end - start;
-    // Those that were added before are also where they were.
-    if (this.#length > this.#bytes.length) this.#bytes = grown(this.#bytes, at, this.#length);
     bytes.copy(this.#bytes, at, start, end);
+    this.#length = at + end - start;
     return { bytes: this.#bytes, start: at, end: this.#length };
   }
 
-  /** All of them. */
-  get all(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
+  /** All that was added. */
+  get pieces(): readonly Buffer[] {
+    return [...this.#pieces, this.#bytes.subarray(0, this.#length)];
   }
 
-  clear(): void {
+  #beginPiece(least: number): void {
+    const bytes = Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, least));
+    this.#pieces.push(this.#bytes.subarray(0, this.#length));
+    this.#bytes = bytes;
     this.#length = 0;
-    if (this.#bytes.length > MOST_KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(LEAST_BYTES);
   }
-}
-
-function grown(bytes: Buffer, filled: number, needed: number): Buffer {
-  const larger = Buffer.allocUnsafeSlow(2 * needed);
-  bytes.copy(larger, 0, 0, filled);
-  return larger;
 }

@@ -10,7 +10,7 @@ import type { Command, Stamp } from '../domain/command.ts';
 import type { EncodedCommand } from '../domain/encoded-events.ts';
 import { type DiskFile, writeFullyAsync } from '../lib/disk.ts';
 import { LogUnavailable, SyncFailed } from './errors.ts';
-import { GatheredRecords } from './gathered-records.ts';
+import { GatheredRecords, PIECE_BYTES } from './gathered-records.ts';
 import type { LoggedRecord } from './replay.ts';
 import { HEADER_BYTES, segmentFileName } from './segment.ts';
 import {
@@ -40,9 +40,9 @@ interface Mark {
 export class GroupWriter implements LogWriter {
   readonly #tip: Tip;
   #group: Group | undefined;
-  /** Of the group that gathers and of the one that is being written, which is applied before the next but one is begun. */
-  #records = new GatheredRecords();
-  #otherRecords = new GatheredRecords();
+  /** For the group that gathers and for the one that is written: it is applied before the next but one gathers. */
+  #memory: Buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  #otherMemory: Buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
   #durable: Mark;
   /** Something may lie past the durable end: the cut comes before the next write. */
   #cutPending = false;
@@ -75,7 +75,11 @@ export class GroupWriter implements LogWriter {
     try {
       if (this.#cutPending) await this.#cut();
       const file = segment.file ?? (await this.#make(segment));
-      await writeFullyAsync(file, records.all, offset);
+      let position = offset;
+      for (const piece of records.pieces) {
+        await writeFullyAsync(file, piece, position);
+        position += piece.length;
+      }
     } catch (error) {
       if (error instanceof SyncFailed) throw error;
       // Before anybody is told: what was refused must not come back with a restart.
@@ -114,10 +118,8 @@ export class GroupWriter implements LogWriter {
       segment = newSegment(this.#tip.nextHeader(first));
       this.#tip.active = segment;
     }
-    const records = this.#otherRecords;
-    this.#otherRecords = this.#records;
-    this.#records = records;
-    records.clear();
+    [this.#memory, this.#otherMemory] = [this.#otherMemory, this.#memory];
+    const records = new GatheredRecords(this.#memory);
     this.#group = { segment, offset: segment.lengthBytes, records };
     return this.#group;
   }

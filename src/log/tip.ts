@@ -17,7 +17,7 @@ export interface LogWriter {
    * @param command of one that is encoded already, the frame of its record is written before it
    * @param atMs not before the time of the last command
    * @returns a record whose bytes are good until the caller returns, for they may be those that the command lends; where
-   *   `append` gathers, until `makeDurable` has been called for it and what comes next is appended after it came back
+   *   `append` gathers, until `makeDurable` has been called for it, once more for what came next, and more is appended
    */
   append(command: Command | EncodedCommand, atMs: number): LoggedRecord;
   /**
