@@ -174,7 +174,8 @@ class GroupCommit<Entry> implements CommitQueue<Entry> {
     // Not at once: the requests that are at hand beside this one go into the same group.
     this.#options.scheduler.soon(() => {
       this.#due = false;
-      this.#start();
+      // One that was appended as a group was committed has set out with what came before it.
+      if (!this.#syncing.underWay && this.#next.length > 0) this.#start();
     });
   }
 
