@@ -63,7 +63,7 @@ export interface Listener {
 
 /** uWebSockets.js never gives up on an answer that does not come; we do. */
 const ANSWER_DEADLINE_MS = 15_000;
-/** Often, since what was answered is kept until then: what survives long is dear to collect. */
+/** Often, since of requests that none follows, what was answered is kept until then. */
 const DEADLINE_SWEEP_MS = 100;
 /** RFC 9110, 12.5.3: with 415, what could be read instead. */
 const PLAIN_ALONE = [['Accept-Encoding', 'identity']] as const;

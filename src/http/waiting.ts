@@ -37,11 +37,10 @@ export class Waiting<Request extends Asked> {
   takeOverdue(nowMs: number, onOverdue: (request: Request) => void): void {
     for (let entry = this.#oldest; entry !== undefined; entry = this.#oldest) {
       const { request, deadlineMs } = entry;
-      if (request.open) {
-        if (deadlineMs > nowMs) break;
-        onOverdue(request);
-      }
+      if (request.open && deadlineMs > nowMs) break;
+      // First, so that what is called back finds the queue in order.
       this.#dropOldest();
+      if (request.open) onOverdue(request);
     }
   }
 

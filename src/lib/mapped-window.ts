@@ -67,6 +67,8 @@ export class MappedWindow {
   #to = 0;
   /** Nothing but zeros has been written from here on. */
   #untouched = 0;
+  /** Another stretch could not be put in its place: what lies there by now may be another's. */
+  #isLost = false;
   /** Bytes stored since the last sync of the file began. */
   #unsynced = 0;
 
@@ -97,10 +99,12 @@ export class MappedWindow {
     const from = position - (position % ALIGNMENT_BYTES);
     const length = this.#memory.length;
     this.shut();
+    if (this.#isLost) throw new Error('the memory for it is gone');
     if (this.#calls.fallocate(this.#fd, from, length) !== 0) throw this.#failure('fallocate');
     const flags = MAP_SHARED | MAP_FIXED;
     const address = this.#calls.mmap(this.#address, length, PROT_READ_WRITE, flags, this.#fd, from);
-    if (address !== this.#address) throw this.#failure('mmap');
+    this.#isLost = address !== this.#address;
+    if (this.#isLost) throw this.#failure('mmap');
     this.#from = from;
     this.#to = from + length;
     this.#untouched = position;
@@ -123,9 +127,9 @@ export class MappedWindow {
    * What they hold is the file's and stays.
    */
   syncing(): void {
-    if (this.#unsynced === 0) return;
+    const isStored = this.#unsynced > 0;
     this.#unsynced = 0;
-    this.#calls.madvise(this.#address, this.#memory.length, MADV_DONTNEED);
+    if (isStored && !this.#isLost) this.#calls.madvise(this.#address, this.#memory.length, MADV_DONTNEED);
   }
 
   /** To be called before what is not touched yet is stored to, up to `end`. */
@@ -153,7 +157,7 @@ export class MappedWindow {
   /** Gives the memory back; nothing may be called afterwards. */
   close(): void {
     this.shut();
-    this.#calls.munmap(this.#address, this.#memory.length);
+    if (!this.#isLost) this.#calls.munmap(this.#address, this.#memory.length);
   }
 
   #failure(call: string): Error {
