@@ -174,8 +174,7 @@ class GroupCommit<Entry> implements CommitQueue<Entry> {
     // Not at once: the requests that are at hand beside this one go into the same group.
     this.#options.scheduler.soon(() => {
       this.#due = false;
-      // One that was appended as a group was committed has set out with what came before it.
-      if (!this.#syncing.underWay && this.#next.length > 0) this.#start();
+      this.#start();
     });
   }
 
@@ -184,7 +183,9 @@ class GroupCommit<Entry> implements CommitQueue<Entry> {
     else this.#syncing.whenIdle(done);
   }
 
+  /** Where there is something to sync, and no sync under way: what was appended meanwhile goes into the next. */
   #start(): void {
+    if (this.#syncing.underWay || this.#next.length === 0) return;
     const { commit, abandon, onFatal } = this.#options;
     this.#group = this.#next;
     this.#next = [];
@@ -202,7 +203,7 @@ class GroupCommit<Entry> implements CommitQueue<Entry> {
         onFatal(error);
         return;
       } else for (const entry of group) commit(entry);
-      if (this.#next.length > 0) this.#start();
+      this.#start();
     }, onForgotten);
   }
 }
