@@ -1,9 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Waiting } from '../../src/http/waiting.ts';
+import { collectGarbage } from '../support/garbage.ts';
 
 interface Request {
   readonly number: number;
@@ -76,10 +74,7 @@ describe('requests that wait for their answers', () => {
       held.push(new WeakRef(request));
     };
     for (let n = 0; n < 10_000; n += 1) askAndAnswer();
-    // What a reference was made to in this turn stays to its end.
-    await nextTurn();
-    setFlagsFromString('--expose-gc');
-    runInNewContext('gc')();
+    await collectGarbage();
     expect(held.filter((request) => request.deref() !== undefined).length).toBeLessThan(1000);
     expect(waiting.countOpen()).toBe(0);
   });

@@ -1,8 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { type TimerHandle, TimerWheel } from '../../src/timers/wheel.ts';
+import { collectGarbage } from '../support/garbage.ts';
 
 const START_MS = 1_760_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -347,10 +345,7 @@ describe('memory', () => {
     wheel.advance(START_MS + HOUR_MS, ignore);
     wheel.cancel(cancelled.handle);
 
-    await setImmediate();
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
-    collectGarbage();
+    await collectGarbage();
     expect(fired.item.deref()).toBeUndefined();
     expect(cancelled.item.deref()).toBeUndefined();
     expect(waiting.item.deref()).toBeDefined();
