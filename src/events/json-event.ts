@@ -116,7 +116,7 @@ export class JsonEvent {
     return at + 1;
   }
 
-  /** Writes what was read as the log has it; answers where that ends. Up to three bytes behind it are written over. */
+  /** Writes what was read as the log has it; answers where that ends. Up to seven bytes behind it are written over. */
   write(to: DataView, at: number): number {
     let end = writeArrayHeader(to, at, EVENT_FIELDS);
     end = this.#writeText(to, end, FIELDS.service_name);
@@ -208,8 +208,8 @@ function copyText(to: DataView, at: number, from: DataView, start: number, end: 
     to.setUint16(out, length);
     out += 2;
   }
-  // Four at a time, some of them behind the end.
-  for (let done = 0; done < length; done += 4)
-    to.setInt32(out + done, from.getInt32(start + done, true), true);
+  // Eight at a time, some of them behind the end: as a double, for that is moved as it is, a NaN too, and no BigInt is.
+  for (let done = 0; done < length; done += 8)
+    to.setFloat64(out + done, from.getFloat64(start + done, true), true);
   return out + length;
 }
