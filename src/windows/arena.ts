@@ -3,11 +3,11 @@
  * neither garbage collection nor objects. After Segcache (Yang, Yue, Rashmi, NSDI '21): events that expire at
  * about the same time share a chunk, so that a chunk comes free as a whole.
  *
- * Chunks are grouped by time to live, in classes an eighth of a doubling apart: within a class expiry follows
- * receipt, so the events of a chunk expire one soon after the other. A chunk is closed when it is full, or when
- * its events would come to expire too far apart. When the last of them has expired its memory is given back at
- * once, without a look at any of them: what still refers to them finds the chunk gone, which says that they have
- * expired. The chunk's number is not used again before the last such reference has been let go of.
+ * Chunks are grouped by time to live, in eight classes to a doubling: within a class expiry follows receipt, so
+ * the events of a chunk expire one soon after the other. A chunk is closed when it is full, or when its events
+ * would come to expire too far apart. When the last of them has expired its memory is given back at once, without
+ * a look at any of them: what still refers to them finds the chunk gone, which says that they have expired. The
+ * chunk's number is not used again before the last such reference has been let go of.
  *
  * A record is found by its reference: chunk number and offset in words of eight bytes. What a window must know
  * of an event without fetching it (expiry, type, length) stands beside the reference, in event-list.ts.
@@ -141,7 +141,7 @@ export class Arena {
   }
 
   #roomFor(ttlMs: number, expiresAtMs: number, words: number): Chunk {
-    const ttlClass = Math.floor(8 * Math.log2(Math.max(1, ttlMs)));
+    const ttlClass = classOf(ttlMs);
     const open = this.#open[ttlClass];
     if (open !== undefined) {
       const spreadMs = Math.max(LEAST_SPREAD_MS, ttlMs * SPREAD);
@@ -188,6 +188,13 @@ export class Arena {
     if (chunk === undefined) throw new Error('a reference that was let go of');
     return chunk;
   }
+}
+
+/** Below sixteen seconds one for each, then eight to a doubling (as the buckets of an HdrHistogram). */
+function classOf(ttlMs: number): number {
+  const seconds = (ttlMs / 1000) >>> 0;
+  const shift = Math.max(0, 28 - Math.clz32(seconds));
+  return 8 * shift + (seconds >>> shift);
 }
 
 function memoryOf({ memory }: Chunk): Span {
