@@ -8,8 +8,8 @@ import type { RatioRow } from '../report/row.ts';
  * How long and how often: the whole run is to take minutes. Short and often, since what neighbours of a virtual machine take
  * of its caches comes in spells of seconds, and a program that needs more of them loses more.
  */
-export const SECONDS = 2;
-export const ROUNDS = 5;
+export const SECONDS = 1;
+export const ROUNDS = 10;
 
 export interface Against {
   readonly what: string;

@@ -19,6 +19,9 @@ const FSYNC = { what: 'POST /v1/events, fsync', peerName: PEER, least: 0.4, aim:
 const LIFE = { type: 'ttl', seconds: 60 } as const;
 const CONNECTIONS = 64;
 const PIPELINING = 10;
+/** autocannon is written in JavaScript, and takes a while until it is compiled. */
+const AUTOCANNON_SECONDS = 2;
+const AUTOCANNON_ROUNDS = 5;
 /** Well below what either can do. */
 const EQUAL_RATE = 30_000;
 /** A group that shares a sync holds at most one request of each. */
@@ -83,13 +86,13 @@ export async function fsync(scope: Scope): Promise<Findings> {
 }
 
 async function pipelined(ours: Foreshock, bare: Peer): Promise<Row> {
-  const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
+  const load = eventLoad(ours, EVENT, CONNECTIONS, AUTOCANNON_SECONDS);
   const figures = await duel(
     {
       bare: { pid: bare.pid, run: () => autocannonLoad({ ...load, port: bare.port }, PIPELINING) },
       ours: { pid: ours.pid, run: () => autocannonLoad(load, PIPELINING) },
     },
-    ROUNDS,
+    AUTOCANNON_ROUNDS,
   );
   const how = `autocannon -c ${CONNECTIONS} -p ${PIPELINING}`;
   return throughputRow(WRITE, how, figures.ours, figures.bare);
