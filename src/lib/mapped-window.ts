@@ -5,19 +5,13 @@
  *
  * A store to a page for which the disk has no room would end the process (SIGBUS). So the room is there before the
  * stretch is: fallocate(2), and only on file systems that keep what it promises. Others are written with system calls,
- * as they are where the library that makes these two calls does not load.
+ * as they are where the library that makes these calls does not load.
  */
 import { statfsSync, writeSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { LARGEST_PAGE_BYTES, MADV_DONTNEED, type SystemCalls, systemCalls } from './system-calls.ts';
 
 /** By statfs(2): ext4, XFS, tmpfs. Not those that write elsewhere than they have reserved, as btrfs and ZFS do. */
 const FILE_SYSTEMS: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x01021994]);
-/** Where the numbers below are the same. */
-const ARCHITECTURES: ReadonlySet<string> = new Set(['x64', 'arm64']);
-
-/** Where a stretch may begin: the largest page of these architectures. */
-const ALIGNMENT_BYTES = 64 * 1024;
-
 /**
  * Zeros are written so many at a time, at the most, before the window is stored to: what was written together lies
  * together in the page cache and is mapped by one fault (Linux 6.16, ext4; XFS before), not one for each 4 KiB, which
@@ -36,26 +30,6 @@ const MAP_SHARED = 0x01;
 const MAP_PRIVATE = 0x02;
 const MAP_FIXED = 0x10;
 const MAP_ANONYMOUS = 0x20;
-const MADV_DONTNEED = 4;
-
-interface SystemCalls {
-  /** An address as a number of 64 bits; -1 where it failed. */
-  mmap(
-    address: bigint,
-    length: number,
-    protection: number,
-    flags: number,
-    fd: number,
-    offset: number,
-  ): bigint;
-  munmap(address: bigint, length: number): void;
-  madvise(address: bigint, length: number, advice: number): void;
-  /** 0, or -1 where it failed. */
-  fallocate(fd: number, offset: number, length: number): number;
-  memoryAt(address: bigint, length: number): Uint8Array;
-  /** What the last call failed with. */
-  lastError(): string;
-}
 
 export class MappedWindow {
   readonly #calls: SystemCalls;
@@ -84,7 +58,7 @@ export class MappedWindow {
     const calls = systemCalls();
     if (calls === undefined || !FILE_SYSTEMS.has(statfsSync(`/proc/self/fd/${fd}`).type)) return undefined;
     // Addresses that stay the same while the stretch of the file behind them changes.
-    const length = bytes + ALIGNMENT_BYTES;
+    const length = bytes + LARGEST_PAGE_BYTES;
     const address = calls.mmap(0n, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return address === -1n ? undefined : new MappedWindow(calls, fd, address, length);
   }
@@ -96,7 +70,7 @@ export class MappedWindow {
    * @throws Error where there is no room; the file may be longer than it was, by zeros
    */
   moveTo(position: number): number {
-    const from = position - (position % ALIGNMENT_BYTES);
+    const from = position - (position % LARGEST_PAGE_BYTES);
     const length = this.#memory.length;
     this.shut();
     if (this.#isLost) throw new Error('the memory for it is gone');
@@ -162,35 +136,5 @@ export class MappedWindow {
 
   #failure(call: string): Error {
     return new Error(`${call}: ${this.#calls.lastError()}`);
-  }
-}
-
-let found: { readonly calls: SystemCalls | undefined } | undefined;
-
-/** Loaded where it is first asked for: most commands write no log. */
-function systemCalls(): SystemCalls | undefined {
-  found ??= { calls: load() };
-  return found.calls;
-}
-
-function load(): SystemCalls | undefined {
-  if (process.platform !== 'linux' || !ARCHITECTURES.has(process.arch)) return undefined;
-  try {
-    const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi');
-    const program = koffi.load(null);
-    const mmap = program.func('intptr_t mmap(intptr_t, size_t, int, int, int, int64_t)');
-    const munmap = program.func('int munmap(intptr_t, size_t)');
-    const madvise = program.func('int madvise(intptr_t, size_t, int)');
-    const fallocate = program.func('int fallocate(int, int, int64_t, int64_t)');
-    return {
-      mmap: (...call) => BigInt(mmap(...call)),
-      munmap: (address, length) => munmap(address, length),
-      madvise: (address, length, advice) => madvise(address, length, advice),
-      fallocate: (fd, offset, length) => fallocate(fd, 0, offset, length),
-      memoryAt: (address, length) => new Uint8Array(koffi.view(address, length)),
-      lastError: () => String(koffi.errno()),
-    };
-  } catch {
-    return undefined;
   }
 }

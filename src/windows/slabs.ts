@@ -4,13 +4,15 @@
  * one block in use above it pins it: of two million events that had expired, every byte stayed resident. And not
  * larger than that: to give back 33 MiB takes 2.5 ms, in which nothing else is done.) A page of a slab is no
  * memory before it is written to, so a slab hardly used costs hardly anything. The first ones are smaller all the
- * same, for the garbage collector counts what is mapped: with three large ones for a few events it took 40 % of the
- * time of a simulation.
+ * same, for where it is no shared memory (`lib/returnable-memory.ts`) the garbage collector counts what is mapped: with
+ * three large ones for a few events it took 40 % of the time of a simulation.
  *
- * A span comes from the first slab that has room, so that the later ones run empty. One that does is detached,
- * which frees it there and then; a process at rest may not collect garbage for hours. One of which little was ever
- * used stays, so that a server with little to do does not map and free for every event.
+ * A span comes from the first slab that has room, so that the later ones run empty. One that does gives its memory back
+ * there and then. One of which little was ever used keeps it, so that a server with little to do does not give back and
+ * take again for every event.
  */
+import { type ReturnableMemory, returnableMemory } from '../lib/returnable-memory.ts';
+
 const SLAB_BYTES = 33 * 2 ** 20;
 const FIRST_SLABS_BYTES = [2 ** 18, 2 ** 21, 2 ** 23];
 const LEAST_SPANS = 4;
@@ -24,8 +26,11 @@ const KEPT_BYTES = 2 ** 20;
 const ALIGNMENT_BYTES = 128;
 const FIRST_BYTE = ALIGNMENT_BYTES - 16;
 
+/** Of the first slab this leaves number 0 out, which then can stand for none. */
+const FIRST_SPAN = 1;
+
 interface Slab {
-  readonly buffer: ArrayBuffer;
+  readonly memory: ReturnableMemory;
   readonly bytes: Buffer;
   readonly words: Float64Array;
   readonly halves: Uint32Array;
@@ -61,9 +66,9 @@ export class Slabs {
     this.#indexMask = 2 ** this.#indexBits - 1;
   }
 
-  /** Slabs that are mapped. */
+  /** Slabs that have memory, and have not given it back. */
   get slabCount(): number {
-    return this.#slabs.filter((slab) => slab !== undefined).length;
+    return this.#slabs.filter((slab) => slab !== undefined && slab.untouched > FIRST_SPAN).length;
   }
 
   /** Spans that are taken. */
@@ -91,8 +96,9 @@ export class Slabs {
     slab.taken -= 1;
     if (number < this.#firstWithRoom) this.#firstWithRoom = number;
     if (slab.taken > 0 || slab.untouched * this.#spanBytes <= KEPT_BYTES) return;
-    this.#slabs[number] = undefined;
-    slab.buffer.transfer(0);
+    slab.free.length = 0;
+    slab.untouched = FIRST_SPAN;
+    if (!slab.memory.giveBack()) this.#slabs[number] = undefined;
   }
 
   /** The memory that a span lies in … */
@@ -114,16 +120,16 @@ export class Slabs {
   #newSlab(number: number): Slab {
     const bytes = FIRST_SLABS_BYTES[number] ?? SLAB_BYTES;
     const spanCount = Math.max(LEAST_SPANS, bytes / this.#spanBytes);
-    const buffer = new ArrayBuffer(FIRST_BYTE + spanCount * this.#spanBytes);
+    const memory = returnableMemory(FIRST_BYTE + spanCount * this.#spanBytes);
+    const { buffer } = memory;
     const slab: Slab = {
-      buffer,
+      memory,
       bytes: Buffer.from(buffer, FIRST_BYTE),
       words: new Float64Array(buffer, FIRST_BYTE),
       halves: new Uint32Array(buffer, FIRST_BYTE),
       spanCount,
       free: [],
-      // Of the first slab this leaves number 0 out, which then can stand for none.
-      untouched: 1,
+      untouched: FIRST_SPAN,
       taken: 0,
     };
     this.#slabs[number] = slab;

@@ -47,14 +47,30 @@ describe('spans of memory', () => {
     const slabs = new Slabs(SPAN_BYTES);
     const spans = take(slabs, 5 * PER_SLAB);
     const [kept = 0, ...others] = spans;
-    const { buffer } = slabs.spanOf(spans.at(-1) ?? 0).bytes;
+    const last = spans.at(-1) ?? 0;
+    const { bytes } = slabs.spanOf(last);
+    const at = slabs.startOf(last);
+    bytes[at] = 7;
     for (const span of others) slabs.give(span);
     expect(slabs.slabCount).toBe(1);
-    expect(buffer.byteLength).toBe(0);
+    // Zeros, or detached.
+    expect(bytes[at] ?? 0).toBe(0);
     // The first is small, and stays.
     slabs.give(kept);
     expect(slabs.slabCount).toBe(1);
     expect(slabs.take()).toBeGreaterThan(0);
+  });
+
+  it('are taken of memory that was given back as of new', () => {
+    const slabs = new Slabs(SPAN_BYTES);
+    for (let round = 0; round < 3; round += 1) {
+      const spans = take(slabs, 3 * PER_SLAB);
+      expect(new Set(spans).size).toBe(3 * PER_SLAB);
+      const { bytes } = slabs.spanOf(spans.at(-1) ?? 0);
+      bytes.fill(round + 1);
+      for (const span of spans) slabs.give(span);
+      expect(slabs.slabCount).toBe(1);
+    }
   });
 
   it('come first from the slabs before, so that the later ones run empty', () => {
