@@ -8,10 +8,11 @@
  * as they are where the library that makes these calls does not load.
  */
 import { statfsSync, writeSync } from 'node:fs';
-import { LARGEST_PAGE_BYTES, MADV_DONTNEED, type SystemCalls, systemCalls } from './system-calls.ts';
+import { LARGEST_PAGE_BYTES, type SystemCalls, systemCalls } from './system-calls.ts';
 
 /** By statfs(2): ext4, XFS, tmpfs. Not those that write elsewhere than they have reserved, as btrfs and ZFS do. */
 const FILE_SYSTEMS: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x01021994]);
+
 /**
  * Zeros are written so many at a time, at the most, before the window is stored to: what was written together lies
  * together in the page cache and is mapped by one fault (Linux 6.16, ext4; XFS before), not one for each 4 KiB, which
@@ -103,7 +104,7 @@ export class MappedWindow {
   syncing(): void {
     const isStored = this.#unsynced > 0;
     this.#unsynced = 0;
-    if (isStored && !this.#isLost) this.#calls.madvise(this.#address, this.#memory.length, MADV_DONTNEED);
+    if (isStored && !this.#isLost) this.#calls.giveBackPages(this.#address, this.#memory.length);
   }
 
   /** To be called before what is not touched yet is stored to, up to `end`. */

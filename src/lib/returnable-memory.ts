@@ -6,7 +6,7 @@
  * length, mapped or resident, and collects garbage for it. Where a million events came in and expired that was 22 full
  * collections of 10 to 16 ms, and is 5.
  */
-import { LARGEST_PAGE_BYTES, MADV_DONTNEED, systemCalls } from './system-calls.ts';
+import { LARGEST_PAGE_BYTES, type SystemCalls, systemCalls } from './system-calls.ts';
 
 export interface ReturnableMemory {
   readonly buffer: ArrayBufferLike;
@@ -16,21 +16,27 @@ export interface ReturnableMemory {
 
 export function returnableMemory(bytes: number): ReturnableMemory {
   const calls = systemCalls();
-  if (calls === undefined) {
-    const buffer = new ArrayBuffer(bytes);
-    const giveBack = () => {
-      buffer.transfer(0);
-      return false;
-    };
-    return { buffer, giveBack };
-  }
+  return calls === undefined ? detachableMemory(bytes) : sharedMemory(bytes, calls);
+}
+
+/** Where there are no such calls. */
+export function detachableMemory(bytes: number): ReturnableMemory {
+  const buffer = new ArrayBuffer(bytes);
+  const giveBack = () => {
+    buffer.transfer(0);
+    return false;
+  };
+  return { buffer, giveBack };
+}
+
+function sharedMemory(bytes: number, calls: SystemCalls): ReturnableMemory {
   const buffer = new SharedArrayBuffer(bytes);
   const giveBack = () => {
     const address = calls.addressOf(new Uint8Array(buffer));
     const pageBytes = BigInt(LARGEST_PAGE_BYTES);
     const from = ((address + pageBytes - 1n) / pageBytes) * pageBytes;
     const to = ((address + BigInt(bytes)) / pageBytes) * pageBytes;
-    if (to > from) calls.madvise(from, Number(to - from), MADV_DONTNEED);
+    if (to > from) calls.giveBackPages(from, Number(to - from));
     return true;
   };
   return { buffer, giveBack };

@@ -7,8 +7,7 @@ const ARCHITECTURES: ReadonlySet<string> = new Set(['x64', 'arm64']);
 /** Of these architectures: what begins at a multiple of it begins with a page. */
 export const LARGEST_PAGE_BYTES = 64 * 1024;
 
-/** madvise(2): the pages are given back, and what they held, but for a file's, is zeros. */
-export const MADV_DONTNEED = 4;
+const MADV_DONTNEED = 4;
 
 export interface SystemCalls {
   /** An address as a number of 64 bits; -1 where it failed. */
@@ -21,7 +20,8 @@ export interface SystemCalls {
     offset: number,
   ): bigint;
   munmap(address: bigint, length: number): void;
-  madvise(address: bigint, length: number, advice: number): void;
+  /** madvise(2): what the pages held, but for a file's, is zeros from then on. */
+  giveBackPages(address: bigint, length: number): void;
   /** 0, or -1 where it failed. */
   fallocate(fd: number, offset: number, length: number): number;
   memoryAt(address: bigint, length: number): Uint8Array;
@@ -50,7 +50,7 @@ function load(): SystemCalls | undefined {
     return {
       mmap: (...call) => BigInt(mmap(...call)),
       munmap: (address, length) => munmap(address, length),
-      madvise: (address, length, advice) => madvise(address, length, advice),
+      giveBackPages: (address, length) => madvise(address, length, MADV_DONTNEED),
       fallocate: (fd, offset, length) => fallocate(fd, 0, offset, length),
       addressOf: (memory) => koffi.address(memory),
       memoryAt: (address, length) => new Uint8Array(koffi.view(address, length)),

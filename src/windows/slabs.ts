@@ -26,9 +26,6 @@ const KEPT_BYTES = 2 ** 20;
 const ALIGNMENT_BYTES = 128;
 const FIRST_BYTE = ALIGNMENT_BYTES - 16;
 
-/** Of the first slab this leaves number 0 out, which then can stand for none. */
-const FIRST_SPAN = 1;
-
 interface Slab {
   readonly memory: ReturnableMemory;
   readonly bytes: Buffer;
@@ -51,24 +48,28 @@ export interface Span {
 
 export class Slabs {
   readonly #spanBytes: number;
+  readonly #allocate: (bytes: number) => ReturnableMemory;
   /** A span's number: its slab's above this many bits, and below them its place there. */
   readonly #indexBits: number;
   readonly #indexMask: number;
   readonly #slabs: (Slab | undefined)[] = [];
+  /** Memory that was given back, for the next slab of the number. */
+  readonly #returned: ReturnableMemory[] = [];
   /** No slab before it has room. */
   #firstWithRoom = 0;
 
   /** @param spanBytes a power of two, from 8 to 2^20 */
-  constructor(spanBytes: number) {
+  constructor(spanBytes: number, allocate: (bytes: number) => ReturnableMemory = returnableMemory) {
     this.#spanBytes = spanBytes;
+    this.#allocate = allocate;
     // More than any slab has, so numbers leave gaps: dividing by 33 took 6 % of replaying an event.
     this.#indexBits = Math.ceil(Math.log2(SLAB_BYTES / spanBytes));
     this.#indexMask = 2 ** this.#indexBits - 1;
   }
 
-  /** Slabs that have memory, and have not given it back. */
+  /** Slabs that have memory. */
   get slabCount(): number {
-    return this.#slabs.filter((slab) => slab !== undefined && slab.untouched > FIRST_SPAN).length;
+    return this.#slabs.filter((slab) => slab !== undefined).length;
   }
 
   /** Spans that are taken. */
@@ -96,9 +97,8 @@ export class Slabs {
     slab.taken -= 1;
     if (number < this.#firstWithRoom) this.#firstWithRoom = number;
     if (slab.taken > 0 || slab.untouched * this.#spanBytes <= KEPT_BYTES) return;
-    slab.free.length = 0;
-    slab.untouched = FIRST_SPAN;
-    if (!slab.memory.giveBack()) this.#slabs[number] = undefined;
+    this.#slabs[number] = undefined;
+    if (slab.memory.giveBack()) this.#returned[number] = slab.memory;
   }
 
   /** The memory that a span lies in … */
@@ -120,7 +120,7 @@ export class Slabs {
   #newSlab(number: number): Slab {
     const bytes = FIRST_SLABS_BYTES[number] ?? SLAB_BYTES;
     const spanCount = Math.max(LEAST_SPANS, bytes / this.#spanBytes);
-    const memory = returnableMemory(FIRST_BYTE + spanCount * this.#spanBytes);
+    const memory = this.#returned[number] ?? this.#allocate(FIRST_BYTE + spanCount * this.#spanBytes);
     const { buffer } = memory;
     const slab: Slab = {
       memory,
@@ -129,7 +129,8 @@ export class Slabs {
       halves: new Uint32Array(buffer, FIRST_BYTE),
       spanCount,
       free: [],
-      untouched: FIRST_SPAN,
+      // Of the first slab this leaves number 0 out, which then can stand for none.
+      untouched: 1,
       taken: 0,
     };
     this.#slabs[number] = slab;

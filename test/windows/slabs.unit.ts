@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { detachableMemory, returnableMemory } from '../../src/lib/returnable-memory.ts';
 import { Slabs } from '../../src/windows/slabs.ts';
 
 const SPAN_BYTES = 64 * 1024;
@@ -11,15 +12,18 @@ function take(slabs: Slabs, count: number): number[] {
   return Array.from({ length: count }, () => slabs.take());
 }
 
-describe('spans of memory', () => {
+describe.each([
+  ['that is returned and used again', returnableMemory],
+  ['that is returned by detaching it', detachableMemory],
+])('spans of memory %s', (_, allocate) => {
   it('have numbers of their own, and none is 0', () => {
-    const spans = take(new Slabs(SPAN_BYTES), IN_FIRST_SLABS + 3 * PER_SLAB);
+    const spans = take(new Slabs(SPAN_BYTES, allocate), IN_FIRST_SLABS + 3 * PER_SLAB);
     expect(new Set(spans).size).toBe(IN_FIRST_SLABS + 3 * PER_SLAB);
     expect(spans).not.toContain(0);
   });
 
   it('keep what was written, whatever the others hold', () => {
-    const slabs = new Slabs(SPAN_BYTES);
+    const slabs = new Slabs(SPAN_BYTES, allocate);
     const spans = take(slabs, IN_FIRST_SLABS + PER_SLAB + 100);
     const bytesOf = (span: number) =>
       slabs.spanOf(span).bytes.subarray(slabs.startOf(span), slabs.startOf(span) + SPAN_BYTES);
@@ -32,7 +36,7 @@ describe('spans of memory', () => {
   });
 
   it('are used again before new memory is taken', () => {
-    const slabs = new Slabs(SPAN_BYTES);
+    const slabs = new Slabs(SPAN_BYTES, allocate);
     let spans = take(slabs, PER_SLAB);
     const { slabCount } = slabs;
     for (let round = 0; round < 20; round += 1) {
@@ -44,7 +48,7 @@ describe('spans of memory', () => {
   });
 
   it('give their memory back to the system when a slab holds none any more', () => {
-    const slabs = new Slabs(SPAN_BYTES);
+    const slabs = new Slabs(SPAN_BYTES, allocate);
     const spans = take(slabs, 5 * PER_SLAB);
     const [kept = 0, ...others] = spans;
     const last = spans.at(-1) ?? 0;
@@ -53,8 +57,10 @@ describe('spans of memory', () => {
     bytes[at] = 7;
     for (const span of others) slabs.give(span);
     expect(slabs.slabCount).toBe(1);
+    expect(() => slabs.spanOf(last)).toThrow('given back');
     // Zeros, or detached.
     expect(bytes[at] ?? 0).toBe(0);
+    if (allocate === detachableMemory) expect(bytes.buffer.byteLength).toBe(0);
     // The first is small, and stays.
     slabs.give(kept);
     expect(slabs.slabCount).toBe(1);
@@ -62,7 +68,7 @@ describe('spans of memory', () => {
   });
 
   it('are taken of memory that was given back as of new', () => {
-    const slabs = new Slabs(SPAN_BYTES);
+    const slabs = new Slabs(SPAN_BYTES, allocate);
     for (let round = 0; round < 3; round += 1) {
       const spans = take(slabs, 3 * PER_SLAB);
       expect(new Set(spans).size).toBe(3 * PER_SLAB);
@@ -74,7 +80,7 @@ describe('spans of memory', () => {
   });
 
   it('come first from the slabs before, so that the later ones run empty', () => {
-    const slabs = new Slabs(SPAN_BYTES);
+    const slabs = new Slabs(SPAN_BYTES, allocate);
     const spans = take(slabs, 3 * PER_SLAB);
     const first = spans.slice(0, 5);
     for (const span of [...spans.slice(-5), ...first]) slabs.give(span);
@@ -82,8 +88,21 @@ describe('spans of memory', () => {
   });
 
   it('stay where little was ever used: a server at rest does not map and free for every event', () => {
-    const slabs = new Slabs(SPAN_BYTES);
+    const slabs = new Slabs(SPAN_BYTES, allocate);
     for (let round = 0; round < 100; round += 1) slabs.give(slabs.take());
     expect(slabs.slabCount).toBe(1);
   });
+});
+
+it('a slab that comes again has the memory that was given back', () => {
+  let allocated = 0;
+  const slabs = new Slabs(SPAN_BYTES, (bytes) => {
+    allocated += 1;
+    return { buffer: new ArrayBuffer(bytes), giveBack: () => true };
+  });
+  for (let round = 0; round < 3; round += 1) {
+    const spans = take(slabs, IN_FIRST_SLABS + 2 * PER_SLAB);
+    expect(allocated).toBe(5);
+    for (const span of spans) slabs.give(span);
+  }
 });
