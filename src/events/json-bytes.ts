@@ -198,15 +198,14 @@ export class JsonBytes {
     const minutes = view.getInt32(at + 12, true) ^ MINUTE.zeros;
     const seconds = view.getInt32(at + 16, true) ^ (isLong ? SECOND_AND_MORE : SECOND).zeros;
     const fraction = isLong ? view.getInt32(at + 20, true) ^ FRACTION.zeros : 0;
-    const odd =
-      years |
-      (years + YEAR.limits) |
-      (months | (months + MONTH.limits)) |
-      (days | (days + DAY.limits)) |
-      (minutes | (minutes + MINUTE.limits)) |
-      (seconds | (seconds + SECOND.limits)) |
-      (fraction | (fraction + FRACTION.limits));
-    if ((odd & HIGH_BITS) !== 0) return DECLINED;
+    const isOdd =
+      isOver(years, YEAR) ||
+      isOver(months, MONTH) ||
+      isOver(days, DAY) ||
+      isOver(minutes, MINUTE) ||
+      isOver(seconds, SECOND) ||
+      isOver(fraction, FRACTION);
+    if (isOdd) return DECLINED;
     const year = 100 * pairIn(years, 0) + pairIn(years, 2);
     const month = pairIn(months, 1);
     const day = pairIn(days, 0);
@@ -221,6 +220,11 @@ export class JsonBytes {
     this.value = daysSinceEpoch(year, month, day) * MS_OF_DAY + ofDay;
     return end + 1;
   }
+}
+
+/** Whether a byte of a difference is more than it may be: no digit, or not what stands between digits. */
+function isOver(difference: number, { limits }: Shape): boolean {
+  return ((difference | (difference + limits)) & HIGH_BITS) !== 0;
 }
 
 function digitIn(digits: number, place: number): number {

@@ -1,7 +1,6 @@
 /** Collecting a request's body: counted as it comes, since Content-Length need not be there or true. */
-// The global of that name is a getter, which would be called for every request.
-
 import type { HttpResponse } from 'uWebSockets.js';
+// The global of that name is a getter, which would be called for every request.
 import { Buffer } from 'node:buffer';
 import { tooLarge } from '../domain/rejection.ts';
 import type { Exchange } from './exchange.ts';
