@@ -16,6 +16,8 @@ const AHEAD_MS = 2000;
 const WATCHED_SECONDS = 6;
 /** From the first event to the expiry of all: filling must be done by then, and a checkpoint that came of it. */
 const FILL_MS = 35_000;
+/** Once more with so much where it was not: a disk that stands still for a while shall not cost the figure. */
+const FILL_LONGER_MS = 2 * FILL_MS;
 
 export async function expiry(scope: Scope): Promise<Findings> {
   const server = scope.add(await startForeshock(UNSHED));
@@ -32,12 +34,16 @@ export async function expiry(scope: Scope): Promise<Findings> {
 
   await ingest();
   const before = await server.probe.longestStall(ingest);
-  const atMs = Date.now() + FILL_MS;
   const fill = await fillerOf(client, server, of);
-  await fill(EVENTS, { type: 'until', atMs });
-  await whenQuiet(server.pid);
-  const waitMs = atMs - AHEAD_MS - Date.now();
-  if (waitMs < 0) throw new Error(`filling was over ${Math.round(-waitMs)} ms too late`);
+  const fillFor = async (fillMs: number) => {
+    const atMs = Date.now() + fillMs;
+    await fill(EVENTS, { type: 'until', atMs });
+    await whenQuiet(server.pid);
+    return atMs - AHEAD_MS - Date.now();
+  };
+  let waitMs = await fillFor(FILL_MS);
+  if (waitMs < 0) waitMs = await fillFor(FILL_LONGER_MS);
+  if (waitMs < 0) throw new Error(`filling was over ${Math.round(-waitMs)} ms too late, twice`);
   await new Promise((done) => setTimeout(done, waitMs));
   const during = await server.probe.longestStall(ingest);
   const what = `${EVENTS.toLocaleString('en')} events expire within a second`;
