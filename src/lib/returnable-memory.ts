@@ -5,8 +5,16 @@
  * It is shared memory where madvise(2) can be called, though no other thread is shown it: V8 counts all other by its
  * length, mapped or resident, and collects garbage for it. Where a million events came in and expired that was 22 full
  * collections of 10 to 16 ms, and is 5.
+ *
+ * What is large lies in huge pages where the kernel has them: of memory touched for the first time, 4 KiB took 2 to 4 µs,
+ * and as part of a huge page 0.6; an ingest to one of 100 000 services took 7.7 µs, and 6.8 with them. Small memory
+ * keeps small pages, or a server with little to do would hold 2 MiB for each kind of it.
  */
 import { LARGEST_PAGE_BYTES, type SystemCalls, systemCalls } from './system-calls.ts';
+
+/** Of x86-64, and of arm64 with pages of 4 KiB. */
+const HUGE_PAGE_BYTES = 2 * 2 ** 20;
+const LEAST_BYTES_FOR_HUGE_PAGES = 16 * HUGE_PAGE_BYTES;
 
 export interface ReturnableMemory {
   readonly buffer: ArrayBufferLike;
@@ -31,13 +39,23 @@ export function detachableMemory(bytes: number): ReturnableMemory {
 
 function sharedMemory(bytes: number, calls: SystemCalls): ReturnableMemory {
   const buffer = new SharedArrayBuffer(bytes);
+  if (bytes >= LEAST_BYTES_FOR_HUGE_PAGES) {
+    const { address, length } = wholePages(buffer, HUGE_PAGE_BYTES, calls);
+    calls.askForHugePages(address, length);
+  }
   const giveBack = () => {
-    const address = calls.addressOf(new Uint8Array(buffer));
-    const pageBytes = BigInt(LARGEST_PAGE_BYTES);
-    const from = ((address + pageBytes - 1n) / pageBytes) * pageBytes;
-    const to = ((address + BigInt(bytes)) / pageBytes) * pageBytes;
-    if (to > from) calls.giveBackPages(from, Number(to - from));
+    const { address, length } = wholePages(buffer, LARGEST_PAGE_BYTES, calls);
+    if (length > 0) calls.giveBackPages(address, length);
     return true;
   };
   return { buffer, giveBack };
+}
+
+/** The pages of this size that lie in it from their first byte to their last. */
+function wholePages(buffer: SharedArrayBuffer, pageBytes: number, calls: SystemCalls) {
+  const start = calls.addressOf(new Uint8Array(buffer));
+  const size = BigInt(pageBytes);
+  const address = ((start + size - 1n) / size) * size;
+  const end = ((start + BigInt(buffer.byteLength)) / size) * size;
+  return { address, length: Math.max(0, Number(end - address)) };
 }

@@ -8,6 +8,7 @@ const ARCHITECTURES: ReadonlySet<string> = new Set(['x64', 'arm64']);
 export const LARGEST_PAGE_BYTES = 64 * 1024;
 
 const MADV_DONTNEED = 4;
+const MADV_HUGEPAGE = 14;
 
 export interface SystemCalls {
   /** An address as a number of 64 bits; -1 where it failed. */
@@ -22,6 +23,8 @@ export interface SystemCalls {
   munmap(address: bigint, length: number): void;
   /** madvise(2): what the pages held, but for a file's, is zeros from then on. */
   giveBackPages(address: bigint, length: number): void;
+  /** madvise(2): the kernel may put huge pages there; where it has none to give, it is as it was. */
+  askForHugePages(address: bigint, length: number): void;
   /** 0, or -1 where it failed. */
   fallocate(fd: number, offset: number, length: number): number;
   memoryAt(address: bigint, length: number): Uint8Array;
@@ -51,6 +54,7 @@ function load(): SystemCalls | undefined {
       mmap: (...call) => BigInt(mmap(...call)),
       munmap: (address, length) => munmap(address, length),
       giveBackPages: (address, length) => madvise(address, length, MADV_DONTNEED),
+      askForHugePages: (address, length) => madvise(address, length, MADV_HUGEPAGE),
       fallocate: (fd, offset, length) => fallocate(fd, 0, offset, length),
       addressOf: (memory) => koffi.address(memory),
       memoryAt: (address, length) => new Uint8Array(koffi.view(address, length)),

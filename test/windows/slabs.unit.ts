@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { detachableMemory, returnableMemory } from '../../src/lib/returnable-memory.ts';
 import { Slabs } from '../../src/windows/slabs.ts';
@@ -106,3 +107,27 @@ it('a slab that comes again has the memory that was given back', () => {
     for (const span of spans) slabs.give(span);
   }
 });
+
+/** Kernels built without them have no such directory. */
+const HAS_HUGE_PAGES = existsSync('/sys/kernel/mm/transparent_hugepage');
+
+it.skipIf(!HAS_HUGE_PAGES)('memory of large slabs may lie in huge pages, and that of small ones not', () => {
+  const large = 33 * 2 ** 20;
+  const kept = [returnableMemory(2 ** 23)];
+  const before = advisedBytes();
+  for (let i = 0; i < 3; i += 1) kept.push(returnableMemory(large));
+  const advised = advisedBytes() - before;
+  // Whole huge pages of each, so up to two of them less.
+  expect(advised).toBeGreaterThanOrEqual(3 * (large - 2 * 2 ** 21));
+  expect(advised).toBeLessThanOrEqual(3 * large);
+  kept.push(returnableMemory(2 ** 23));
+  expect(advisedBytes() - before).toBe(advised);
+  expect(kept.length).toBe(5);
+});
+
+/** Of this process, memory for which madvise(2) was told of huge pages. */
+function advisedBytes(): number {
+  const mappings = readFileSync('/proc/self/smaps', 'utf8').split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m);
+  const advised = mappings.filter((mapping) => /^VmFlags:.* hg\b/m.test(mapping));
+  return advised.reduce((sum, mapping) => sum + Number(/^Size: +(\d+) kB/m.exec(mapping)?.[1]) * 1024, 0);
+}
