@@ -17,7 +17,7 @@
  */
 import { Slabs } from './slabs.ts';
 
-const BLOCK_BYTES = 512;
+export const BLOCK_BYTES = 512;
 const HEADER_WORDS = 5;
 const ENTRY_HALVES = 6;
 const CAPACITY = Math.floor((BLOCK_BYTES / 4 - 2 * HEADER_WORDS) / ENTRY_HALVES);
@@ -40,6 +40,11 @@ export interface BlockEntry {
 
 export class HistoryBlocks {
   readonly #slabs = new Slabs(BLOCK_BYTES);
+
+  /** Blocks that hold entries. */
+  get blockCount(): number {
+    return this.#slabs.taken;
+  }
 
   /**
    * A block for a history whose entry of this number is the next.

@@ -2,20 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/windows/arena.ts';
 import { AgentHistory } from '../../src/windows/history.ts';
-import { HistoryBlocks } from '../../src/windows/history-blocks.ts';
+import { BLOCK_BYTES, HistoryBlocks } from '../../src/windows/history-blocks.ts';
 import { HistoryRows } from '../../src/windows/history-rows.ts';
 import { LiveEvents, type Window } from '../../src/windows/live-events.ts';
 import { Names } from '../../src/windows/names.ts';
 
 const START_MS = 1_760_000_000_000;
 const MIB = 2 ** 20;
-
-/** By how much the memory beside the heap has grown when that was done. */
-function grownBy(act: () => void): number {
-  const before = process.memoryUsage().arrayBuffers;
-  act();
-  return process.memoryUsage().arrayBuffers - before;
-}
 
 /** Windows over timers that fire when they are told to. */
 class Timed {
@@ -55,16 +48,11 @@ describe('events that have expired', () => {
     const timed = new Timed(100_000);
     const window = timed.live.newWindow();
     const details = Buffer.alloc(20);
-    const grown = grownBy(() => {
-      for (let minute = 0; minute < 100; minute += 1) {
-        for (let n = 0; n < 3000; n += 1) timed.insert(window, START_MS + minute * 60_000, details);
-        timed.turn(START_MS + (minute + 1) * 60_000);
-        expect(timed.live.held).toBe(0);
-      }
-    });
-    expect(timed.live.chunkCount).toBe(0);
-    // All of them together had been 12 MiB, and 5 MiB of lists.
-    expect(grown).toBeLessThan(4 * MIB);
+    for (let minute = 0; minute < 100; minute += 1) {
+      for (let n = 0; n < 3000; n += 1) timed.insert(window, START_MS + minute * 60_000, details);
+      timed.turn(START_MS + (minute + 1) * 60_000);
+      expect(timed.live).toMatchObject({ held: 0, chunkCount: 0, blockCount: 0 });
+    }
     expect(timed.highestNumber).toBeLessThan(10);
   });
 });
@@ -74,13 +62,9 @@ describe('events that had to leave before', () => {
     const timed = new Timed(2);
     const window = timed.live.newWindow();
     const details = Buffer.alloc(40_000);
-    const grown = grownBy(() => {
-      for (let n = 0; n < 500; n += 1) timed.insert(window, START_MS + n, details);
-    });
-    expect(timed.live.held).toBe(2);
-    expect(timed.live.chunkCount).toBe(2);
+    for (let n = 0; n < 500; n += 1) timed.insert(window, START_MS + n, details);
+    expect(timed.live).toMatchObject({ held: 2, chunkCount: 2, blockCount: 1 });
     expect(timed.watched.size).toBe(2);
-    expect(grown).toBeLessThan(4 * MIB);
     expect(timed.highestNumber).toBeLessThan(10);
   });
 });
@@ -117,39 +101,31 @@ describe('a chunk that all events have left while it was still open', () => {
 describe('a history', () => {
   it('takes no more where each event is in another segment of the log', () => {
     const names = new Names();
-    const history = new AgentHistory(1e9, new HistoryRows(new HistoryBlocks()), names);
+    const blocks = new HistoryBlocks();
+    const history = new AgentHistory(1e9, new HistoryRows(blocks), names);
     const numbers = { service: names.numberOf('checkout-api'), vendor: names.numberOf('argocd') };
-    const grown = grownBy(() => {
-      for (let n = 1; n <= 300_000; n += 1) {
-        names.hold(numbers.vendor);
-        const place = { eventNumber: n, receivedAtMs: START_MS + n, position: n * 2 ** 32, index: 0 };
-        history.append({ ...numbers, type: 0, ...place });
-      }
-    });
+    for (let n = 1; n <= 300_000; n += 1) {
+      names.hold(numbers.vendor);
+      const place = { eventNumber: n, receivedAtMs: START_MS + n, position: n * 2 ** 32, index: 0 };
+      history.append({ ...numbers, type: 0, ...place });
+    }
     // 27 bytes each; a block each would be 150 MiB.
-    expect(grown).toBeLessThan(20 * MIB);
+    expect(blocks.blockCount * BLOCK_BYTES).toBeLessThan(9 * MIB);
   });
 
   it('takes as much as what is within retention', () => {
     const retentionMs = 1000;
     const names = new Names();
-    const history = new AgentHistory(retentionMs, new HistoryRows(new HistoryBlocks()), names);
+    const blocks = new HistoryBlocks();
+    const history = new AgentHistory(retentionMs, new HistoryRows(blocks), names);
     const numbers = { service: names.numberOf('checkout-api'), vendor: names.numberOf('argocd') };
-    const grown = grownBy(() => {
-      for (let n = 1; n <= 400_000; n += 1) {
-        names.hold(numbers.vendor);
-        history.append({
-          ...numbers,
-          type: 0,
-          index: 0,
-          eventNumber: n,
-          receivedAtMs: START_MS + n,
-          position: n,
-        });
-      }
-    });
+    for (let n = 1; n <= 400_000; n += 1) {
+      names.hold(numbers.vendor);
+      const place = { eventNumber: n, receivedAtMs: START_MS + n, position: n, index: 0 };
+      history.append({ ...numbers, type: 0, ...place });
+    }
     expect(history.countWithin(retentionMs, START_MS + 400_000)).toBe(1000);
     // All together would be 10 MiB.
-    expect(grown).toBeLessThan(3 * MIB);
+    expect(blocks.blockCount * BLOCK_BYTES).toBeLessThan(MIB / 16);
   });
 });
