@@ -6,7 +6,8 @@
  * instead of one that is written to memory and read back for every byte. Texts are looked through four bytes at a time
  * (after A. Mycroft's test for a zero byte; Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less than n").
  * The two made the way from JSON to the log half as long; to look for quotes and control characters at once, to read times
- * four bytes at a time and to copy texts eight at a time took another sixth of it.
+ * four bytes at a time and to copy texts eight at a time took another sixth of it, and to look at no byte twice, and first for
+ * what stands there nearly always, a sixth of the rest.
  */
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -89,7 +90,7 @@ export class JsonBytes {
       this.view = new DataView(this.bytes.buffer);
     }
     this.bytes.set(json);
-    for (let at = length; at < length + SLACK_BYTES; at += 4) this.view.setInt32(at, 0);
+    for (let at = length; at < length + SLACK_BYTES; at += 8) this.view.setFloat64(at, 0);
   }
 
   /** The first byte from `at` on that is not JSON's white space. */
@@ -107,22 +108,30 @@ export class JsonBytes {
     if (view.getUint8(quoteAt) !== QUOTE) return DECLINED;
     let at = quoteAt + 1;
     let seenBits = 0;
+    let byte = 0;
     for (;;) {
       const quad = view.getInt32(at, true);
       const folded = quad ^ FOLDS;
       const backslashes = quad ^ BACKSLASHES;
+      const fromFolded = (folded - FOLDED) | 0;
+      const fromBackslashes = (backslashes - LOW_BITS) | 0;
+      // Nearly always: none of them is there, and all is ASCII, for of other bytes one of the two leaves the highest bit.
+      if (((fromFolded | fromBackslashes) & HIGH_BITS) === 0) {
+        at += 4;
+        continue;
+      }
       // The lowest bit that is set tells the first such byte; those above it may tell of none.
-      const odd =
-        ((((folded - FOLDED) | 0) & ~folded) | (((backslashes - LOW_BITS) | 0) & ~backslashes)) & HIGH_BITS;
+      const odd = ((fromFolded & ~folded) | (fromBackslashes & ~backslashes)) & HIGH_BITS;
       if (odd !== 0) {
-        at += (31 - Math.clz32(odd & -odd)) >>> 3;
+        const bit = 31 - Math.clz32(odd & -odd);
+        at += bit >>> 3;
+        byte = (quad >>> (bit - 7)) & 255;
         seenBits |= quad & (odd ^ (odd - 1));
         break;
       }
       seenBits |= quad;
       at += 4;
     }
-    const byte = view.getUint8(at);
     if (byte !== QUOTE) return byte === BACKSLASH ? this.#takeEscaped(quoteAt + 1, at) : DECLINED;
     this.seenBits |= seenBits & HIGH_BITS;
     this.textStart = quoteAt + 1;

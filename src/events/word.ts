@@ -4,7 +4,8 @@ export interface Word {
   /** Its first four bytes, as a little-endian number. */
   readonly first: number;
   /** All of it so; of the last four, `lastMask` has what is not the word's as zero. */
-  readonly quads: Int32Array;
+  /** An array of numbers: to look into one takes less than into an Int32Array, which could have been taken back. */
+  readonly quads: readonly number[];
   readonly lastMask: number;
 }
 
@@ -12,7 +13,7 @@ export interface Word {
 export function wordOf(text: string): Word {
   const bytes = Buffer.from(text);
   const padded = Buffer.concat([bytes, Buffer.alloc(3)]);
-  const quads = Int32Array.from({ length: Math.ceil(bytes.length / 4) }, (_, n) => padded.readInt32LE(4 * n));
+  const quads = Array.from({ length: Math.ceil(bytes.length / 4) }, (_, n) => padded.readInt32LE(4 * n));
   const lastMask = -1 >>> (8 * (4 * quads.length - bytes.length));
   return { lengthBytes: bytes.length, first: quads[0] ?? 0, quads, lastMask: lastMask | 0 };
 }

@@ -308,9 +308,15 @@ describe('the short way from JSON to the log', () => {
   });
 
   it('declines texts that are no UTF-8', () => {
-    const json = Buffer.from(JSON.stringify(EXAMPLE).replace('pipeline', 'pipe\u007fline'));
-    json[json.indexOf(0x7f)] = 0xff;
-    expect(short(json)).toBeUndefined();
+    for (let before = 0; before < 8; before += 1) {
+      const rawLine = `${'x'.repeat(before)}\u007f${'x'.repeat(8)}`;
+      const json = Buffer.from(JSON.stringify({ ...EXAMPLE, raw_line: rawLine }));
+      const at = json.indexOf(0x7f);
+      for (let byte = 0x80; byte <= 0xff; byte += 1) {
+        json[at] = byte;
+        expect(short(json)).toBeUndefined();
+      }
+    }
   });
 
   it('copies a text as it is, whatever follows the event', () => {
