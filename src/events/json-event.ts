@@ -71,8 +71,8 @@ const END_BRACE = 0x7d;
 
 export class JsonEvent {
   readonly #json = new JsonBytes();
-  readonly #textStart = new Int32Array(MAX_TEXT_BYTES.length);
-  readonly #textEnd = new Int32Array(MAX_TEXT_BYTES.length);
+  readonly #textStart: number[] = MAX_TEXT_BYTES.map(() => 0);
+  readonly #textEnd: number[] = MAX_TEXT_BYTES.map(() => 0);
   #present = 0;
   #eventType = 0;
   #confidence = 0;
