@@ -198,7 +198,7 @@ export class EventCursor {
 
   #textAt(at: number, cache: TextCache): string {
     const end = endOfText(this.view, at);
-    return cache.read(this.bytes, startOfText(this.view, at) - this.#base, end - this.#base);
+    return cache.read(this.view, startOfText(this.view, at), end);
   }
 
   #skipText(): void {
