@@ -4,7 +4,8 @@
  */
 import { fromTransition } from 'xstate';
 import type { AgentId, KeyId } from '../domain/ids.ts';
-import { Behaviour, type Mutable } from './behaviour.ts';
+import type { Mutable } from '../lib/mutable.ts';
+import { Behaviour } from './behaviour.ts';
 
 /** What never changes of an agent. */
 export interface AgentIdentity {

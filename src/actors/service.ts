@@ -1,7 +1,8 @@
 /** The service: known from the first event that names it. Its window stands beside it, in windows/. */
 import { fromTransition } from 'xstate';
 import type { AgentNumber } from '../domain/ids.ts';
-import { Behaviour, type Mutable } from './behaviour.ts';
+import type { Mutable } from '../lib/mutable.ts';
+import { Behaviour } from './behaviour.ts';
 
 export interface ServiceContext {
   /** The agent of the event received last. */

@@ -17,12 +17,12 @@ import {
   type Registration,
   type StaleSpell,
 } from '../actors/agent.ts';
-import type { Mutable } from '../actors/behaviour.ts';
 import type { EncodedCommand, RecordEncodedEvents } from '../domain/encoded-events.ts';
 import type { AgentNumber } from '../domain/ids.ts';
 import type { EventCursor } from '../events/cursor.ts';
 import { encodeAround, idBytes } from '../events/encoding.ts';
 import { IdIndex } from '../lib/id-index.ts';
+import type { Mutable } from '../lib/mutable.ts';
 import { AgentHistory } from '../windows/history.ts';
 import { type BlockEntry, HistoryBlocks } from '../windows/history-blocks.ts';
 import { FIRST_FREE_WORD, HistoryRows } from '../windows/history-rows.ts';

@@ -12,10 +12,11 @@
  *
  * Names are hashed with a seed: who chooses them cannot choose some that are all looked for in one place.
  */
-import type { Mutable } from '../actors/behaviour.ts';
+
 import { type ServiceContext, type ServiceEvent, serviceBehaviour } from '../actors/service.ts';
 import type { AgentNumber, ServiceId } from '../domain/ids.ts';
 import { systemEntropy } from '../lib/entropy.ts';
+import type { Mutable } from '../lib/mutable.ts';
 import { RowTable } from '../lib/row-table.ts';
 import { FIRST_FREE_WORD, type ListRows, ROW_BYTES } from '../windows/list-rows.ts';
 import type { Window } from '../windows/live-events.ts';

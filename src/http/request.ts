@@ -1,5 +1,6 @@
 /** What of a request is read, once, while uWebSockets.js still lends it. */
 import type { HttpRequest } from 'uWebSockets.js';
+import type { Mutable } from '../lib/mutable.ts';
 
 export interface RequestHead {
   readonly authorization: string;
@@ -37,96 +38,117 @@ const ACCEPTS_JSON = /application\/(?:problem\+)?json\s*(?:[;,]|$)/i;
  * Such a connection must be closed, for what follows on it cannot be trusted either.
  */
 export function readHead(req: HttpRequest): RequestHead | undefined {
-  let authorization = '';
-  let contentType = '';
-  let contentEncoding = '';
-  let accept = '';
-  let acceptEncoding = '';
-  let contentLength = '';
-  let signature = '';
-  let webhookId = '';
-  let idempotencyKey: string | undefined;
-  let lastEventId = '';
-  let ifNoneMatch = '';
-  let forwardedFor = '';
-  let isForwarded = false;
-  let hosts = 0;
-  let lengths = 0;
-  let encodings = 0;
-  let authorizations = 0;
-  let unknownEncoding = false;
-  req.forEach((name, value) => {
+  const head = reader.begin();
+  req.forEach(reader.take);
+  return reader.isAmbiguous() ? undefined : head;
+}
+
+/**
+ * Takes the headers of one request after the other: uWebSockets.js hands them over while it is asked to, so no two are
+ * read at once. A function for each request, and the variables that it shares, were 230 bytes more to allocate and clear.
+ */
+class HeadReader {
+  #head = emptyHead();
+  #hosts = 0;
+  #lengths = 0;
+  #encodings = 0;
+  #authorizations = 0;
+  #unknownEncoding = false;
+
+  begin(): RequestHead {
+    this.#hosts = 0;
+    this.#lengths = 0;
+    this.#encodings = 0;
+    this.#authorizations = 0;
+    this.#unknownEncoding = false;
+    this.#head = emptyHead();
+    return this.#head;
+  }
+
+  isAmbiguous(): boolean {
+    if (this.#hosts > 1 || this.#lengths > 1 || this.#authorizations > 1 || this.#encodings > 1) return true;
+    return this.#unknownEncoding || (this.#lengths === 1 && this.#encodings === 1);
+  }
+
+  readonly take = (name: string, value: string): void => {
+    const head = this.#head;
     // By length first: comparing a name with eight others took 0.3 µs a request.
     switch (name.length) {
       case 3:
-        if (name === 'via') isForwarded = true;
+        if (name === 'via') head.isForwarded = true;
         break;
       case 4:
-        if (name === 'host') hosts += 1;
+        if (name === 'host') this.#hosts += 1;
         break;
       case 6:
-        if (name === 'accept') accept += `,${value}`;
+        // Of several, whichever names it.
+        if (name === 'accept' && ACCEPTS_JSON.test(value)) head.wantsJson = true;
         break;
       case 9:
-        if (name === 'forwarded' || name === 'x-real-ip') isForwarded = true;
+        if (name === 'forwarded' || name === 'x-real-ip') head.isForwarded = true;
         break;
       case 12:
-        if (name === 'content-type') contentType = value;
-        else if (name === 'x-webhook-id') webhookId = value;
+        if (name === 'content-type') head.contentType = value;
+        else if (name === 'x-webhook-id') head.webhookId = value;
         break;
       case 13:
         if (name === 'authorization') {
-          authorization = value;
-          authorizations += 1;
-        } else if (name === 'last-event-id') lastEventId = value;
-        else if (name === 'if-none-match') ifNoneMatch = value;
+          head.authorization = value;
+          this.#authorizations += 1;
+        } else if (name === 'last-event-id') head.lastEventId = value;
+        else if (name === 'if-none-match') head.ifNoneMatch = value;
         break;
       case 14:
         if (name === 'content-length') {
-          contentLength = value;
-          lengths += 1;
+          head.contentLength = Number(value);
+          this.#lengths += 1;
         }
         break;
       case 15:
         if (name === 'idempotency-key') {
-          idempotencyKey = idempotencyKey === undefined ? value : `${idempotencyKey}, ${value}`;
+          const { idempotencyKey } = head;
+          head.idempotencyKey = idempotencyKey === undefined ? value : `${idempotencyKey}, ${value}`;
         } else if (name === 'accept-encoding') {
-          acceptEncoding = value;
+          head.acceptsGzip = ACCEPTS_GZIP.test(value);
         } else if (name === 'x-forwarded-for') {
-          forwardedFor = forwardedFor === '' ? value : `${forwardedFor},${value}`;
-          isForwarded = true;
+          head.forwardedFor = head.forwardedFor === '' ? value : `${head.forwardedFor},${value}`;
+          head.isForwarded = true;
         }
         break;
       case 16:
-        if (name === 'content-encoding') contentEncoding = value.toLowerCase() === 'identity' ? '' : value;
+        if (name === 'content-encoding')
+          head.contentEncoding = value.toLowerCase() === 'identity' ? '' : value;
         break;
       case 17:
         if (name === 'transfer-encoding') {
-          encodings += 1;
-          unknownEncoding = value.toLowerCase() !== 'chunked';
-        } else if (name === 'x-forwarded-proto') isForwarded = true;
+          this.#encodings += 1;
+          this.#unknownEncoding = value.toLowerCase() !== 'chunked';
+        } else if (name === 'x-forwarded-proto') head.isForwarded = true;
         break;
       case 21:
-        if (name === 'x-pagerduty-signature') signature = value;
+        if (name === 'x-pagerduty-signature') head.signature = value;
         break;
     }
-  });
-  if (hosts > 1 || lengths > 1 || authorizations > 1 || encodings > 1 || unknownEncoding) return undefined;
-  if (lengths === 1 && encodings === 1) return undefined;
+  };
+}
+
+const reader = new HeadReader();
+
+function emptyHead(): Mutable<RequestHead> {
   return {
-    authorization,
-    contentType,
-    contentEncoding,
-    acceptsGzip: acceptEncoding !== '' && ACCEPTS_GZIP.test(acceptEncoding),
-    wantsJson: accept !== '' && ACCEPTS_JSON.test(accept),
-    contentLength: lengths === 0 ? undefined : Number(contentLength),
-    signature,
-    webhookId,
-    idempotencyKey,
-    lastEventId,
-    ifNoneMatch,
-    forwardedFor,
-    isForwarded,
+    authorization: '',
+    contentType: '',
+    contentEncoding: '',
+    acceptsGzip: false,
+    wantsJson: false,
+    contentLength: undefined,
+    signature: '',
+    webhookId: '',
+    idempotencyKey: undefined,
+    lastEventId: '',
+    ifNoneMatch: '',
+    forwardedFor: '',
+    isForwarded: false,
   };
 }
 
