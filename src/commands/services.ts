@@ -12,7 +12,6 @@
  *
  * Names are hashed with a seed: who chooses them cannot choose some that are all looked for in one place.
  */
-
 import { type ServiceContext, type ServiceEvent, serviceBehaviour } from '../actors/service.ts';
 import type { AgentNumber, ServiceId } from '../domain/ids.ts';
 import { systemEntropy } from '../lib/entropy.ts';

@@ -3,8 +3,10 @@ export interface Word {
   readonly lengthBytes: number;
   /** Its first four bytes, as a little-endian number. */
   readonly first: number;
-  /** All of it so; of the last four, `lastMask` has what is not the word's as zero. */
-  /** An array of numbers: to look into one takes less than into an Int32Array, which could have been taken back. */
+  /**
+   * All of it so; of the last four, `lastMask` has what is not the word's as zero. An array of numbers: to look into one
+   * takes less than into an Int32Array, which could have been taken back.
+   */
   readonly quads: readonly number[];
   readonly lastMask: number;
 }

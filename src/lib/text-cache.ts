@@ -5,7 +5,7 @@
  * Direct-mapped: a text has one place, and whoever comes last has it. What was asked for is compared as bytes, four at a
  * time, with those that the string was read from: against its characters that took three times as long.
  */
-import { copyBytes } from './copy-bytes.ts';
+import { copyBytes, sameBytes } from './bytes.ts';
 
 /** Of a place: the length of its text in bytes, u8, and the bytes. */
 const ROW_BYTES = 64;
@@ -30,22 +30,14 @@ export class TextCache {
     if (length > LONGEST) return decoded(view, start, length);
     const place = hashOf(view, start, end) & this.#mask;
     const row = place * ROW_BYTES;
-    if (this.#isAt(row, view, start, length)) return this.#texts[place] ?? '';
+    const isKnown =
+      this.#rows.getUint8(row) === length && sameBytes(this.#rows, row + 1, view, start, length);
+    if (isKnown) return this.#texts[place] ?? '';
     const text = decoded(view, start, length);
     this.#texts[place] = text;
     this.#rows.setUint8(row, length);
     copyBytes(this.#rows, row + 1, view, start, length);
     return text;
-  }
-
-  #isAt(row: number, view: DataView, start: number, length: number): boolean {
-    const rows = this.#rows;
-    if (rows.getUint8(row) !== length) return false;
-    let at = 0;
-    for (; at + 4 <= length; at += 4)
-      if (rows.getInt32(row + 1 + at, true) !== view.getInt32(start + at, true)) return false;
-    for (; at < length; at += 1) if (rows.getUint8(row + 1 + at) !== view.getUint8(start + at)) return false;
-    return true;
   }
 }
 

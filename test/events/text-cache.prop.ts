@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { copyBytes } from '../../src/lib/copy-bytes.ts';
+import { copyBytes } from '../../src/lib/bytes.ts';
 import { TextCache } from '../../src/lib/text-cache.ts';
 
 /** Few letters, so that texts are often alike at one end or of one length; and what is no UTF-8. */
