@@ -44,7 +44,13 @@ export function limitConnections(app: TemplatedApp, options: ConnectionOptions):
       return;
     }
     connections.refused += 1;
-    const exchange = new Exchange(res, { requestId: newRequestId(), isHead: false, traffic: other, onThrow });
+    const exchange = new Exchange(res, {
+      requestId: newRequestId(),
+      isHead: false,
+      traffic: other,
+      heldAnswers: undefined,
+      onThrow,
+    });
     exchange.closeAfter();
     res.cork(() => exchange.reject(TOO_MANY));
   };

@@ -26,11 +26,12 @@ import { ClientAddresses } from './client-addresses.ts';
 import { type ConnectionOptions, limitConnections } from './connections.ts';
 import { type DoorOptions, Doors } from './doors.ts';
 import { Exchange } from './exchange.ts';
+import { HeldAnswers } from './held-answers.ts';
 import { type Overload, type ShedGate, shedClassOf } from './overload.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { isJsonType, type RequestHead, readHead } from './request.ts';
-import { options } from './responses.ts';
-import { type BytesRoute, type Call, type KeyRoute, type Route, templateOf } from './route.ts';
+import { options, PLAIN_ALONE } from './responses.ts';
+import { allowOf, type BytesRoute, type Call, type KeyRoute, type Route, templateOf } from './route.ts';
 import type { RouteTraffic } from './traffic.ts';
 import { Waiting } from './waiting.ts';
 
@@ -65,8 +66,6 @@ export interface Listener {
 const ANSWER_DEADLINE_MS = 15_000;
 /** Often, since of requests that none follows, what was answered is kept until then. */
 const DEADLINE_SWEEP_MS = 100;
-/** RFC 9110, 12.5.3: with 415, what could be read instead. */
-const PLAIN_ALONE = [['Accept-Encoding', 'identity']] as const;
 const OVERLOADED = overloaded('the server has more to do than it can; try again');
 const TOO_SLOW = unavailable('the server could not answer in time');
 
@@ -88,6 +87,8 @@ class HttpServer implements Listener {
   readonly #clients: ClientAddresses;
   readonly #doors: Doors;
   readonly #waiting = new Waiting<Exchange>();
+  /** Not with TLS, of which a turn may read a connection twice. */
+  readonly #heldAnswers: HeldAnswers | undefined;
   #draining = false;
   #closed = false;
 
@@ -95,6 +96,8 @@ class HttpServer implements Listener {
     this.#options = options;
     this.#authenticator = new Authenticator(options.keys);
     this.#clients = new ClientAddresses(options.trustProxy);
+    if (options.certificate === null)
+      this.#heldAnswers = new HeldAnswers(options.scheduler, options.traffic.connections);
     this.#doors = new Doors(options, (app) => {
       limitConnections(app, options);
       this.#route(app);
@@ -127,6 +130,7 @@ class HttpServer implements Listener {
     if (this.#closed) return;
     this.#closed = true;
     this.#draining = true;
+    this.#heldAnswers?.release();
     this.#doors.close();
   }
 
@@ -149,7 +153,7 @@ class HttpServer implements Listener {
         else if (route.method === 'PUT') app.put(path, handler);
         else app.del(path, handler);
       }
-      const allow = allowed(routes);
+      const allow = allowOf(routes);
       app.options(path, (res, req) => {
         this.#open(res, req, other, false, (exchange) => exchange.answer(options(allow)));
       });
@@ -265,8 +269,9 @@ class HttpServer implements Listener {
   }
 
   #newExchange(res: HttpResponse, traffic: RouteTraffic, isHead: boolean): Exchange {
-    const { onThrow } = this.#options;
-    return new Exchange(res, { requestId: this.#options.newRequestId(), isHead, traffic, onThrow });
+    const { onThrow, newRequestId } = this.#options;
+    const heldAnswers = this.#heldAnswers;
+    return new Exchange(res, { requestId: newRequestId(), isHead, traffic, heldAnswers, onThrow });
   }
 
   /** Undefined where the connection had to be closed. */
@@ -290,9 +295,4 @@ class HttpServer implements Listener {
     });
     this.#options.scheduler.after(DEADLINE_SWEEP_MS, () => this.#sweep());
   }
-}
-
-function allowed(routes: readonly Route[]): string {
-  const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  return [...methods, 'OPTIONS'].join(', ');
 }

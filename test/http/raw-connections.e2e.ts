@@ -79,6 +79,27 @@ describe('pipelining', () => {
     });
   });
 
+  it('goes on beside many that ask one thing at a time', async () => {
+    let sent = 0;
+    /** Asks for so many, in two pieces, and has all of them answered. */
+    const ask = async (connection: RawConnection, count: number, cut: number) => {
+      const requests = eventRequest('beside').repeat(count);
+      for (const piece of [requests.slice(0, cut), requests.slice(cut)]) await connection.send(piece);
+      for (let n = 0; n < count; n += 1) expect((await connection.answer()).status).toBe(201);
+      sent += count;
+    };
+    const caller = (mostAtOnce: number) =>
+      on(async (connection) => {
+        for (let n = 0; n < 40; n += 1) await ask(connection, 1 + (n % mostAtOnce), 97 * n);
+      });
+    const callers = [
+      ...Array.from({ length: 40 }, () => caller(1)),
+      ...Array.from({ length: 8 }, () => caller(4)),
+    ];
+    await Promise.all(callers);
+    expect(await recorded('beside')).toBe(sent);
+  });
+
   it('shows each request what those before it did', async () => {
     await on(async (connection) => {
       const read = rawRequest({ path: `/v1/agents/${agent.id}?service=in-turn`, key: tenant.readOnly });
