@@ -40,10 +40,7 @@ export function readBody(
       }
       // A view: uWebSockets.js takes the bytes back on return, so only a last chunk may be used as it is.
       const view = Buffer.from(chunk);
-      if (isLast && before === 0) {
-        exchange.lentBody = view;
-        return done(view);
-      }
+      if (isLast && before === 0) return done(view);
       body = grown(body, before, received, maxBytes);
       view.copy(body, before);
       if (isLast) done(body.subarray(0, received));

@@ -44,13 +44,7 @@ export function limitConnections(app: TemplatedApp, options: ConnectionOptions):
       return;
     }
     connections.refused += 1;
-    const exchange = new Exchange(res, {
-      requestId: newRequestId(),
-      isHead: false,
-      traffic: other,
-      heldAnswers: undefined,
-      onThrow,
-    });
+    const exchange = new Exchange(res, { requestId: newRequestId(), isHead: false, traffic: other, onThrow });
     exchange.closeAfter();
     res.cork(() => exchange.reject(TOO_MANY));
   };

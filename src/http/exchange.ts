@@ -5,7 +5,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Rejection } from '../domain/rejection.ts';
 import { EventStream } from './event-stream.ts';
-import type { HeldAnswers } from './held-answers.ts';
 import {
   errorResponse,
   failure,
@@ -20,8 +19,6 @@ export interface ExchangeOptions {
   readonly requestId: string;
   readonly isHead: boolean;
   readonly traffic: RouteTraffic;
-  /** Where answers may wait for others; undefined where each goes out by itself. */
-  readonly heldAnswers: HeldAnswers | undefined;
   /** Told of what a handler threw: a mistake of ours, answered with 500. */
   readonly onThrow: (error: unknown, requestId: string) => void;
 }
@@ -32,7 +29,6 @@ export class Exchange {
   readonly #isHead: boolean;
   readonly #onThrow: ExchangeOptions['onThrow'];
   readonly #traffic: RouteTraffic;
-  readonly #heldAnswers: HeldAnswers | undefined;
   /** Told with every answer, where the caller's requests are limited. */
   rateLimitHeaders: Headers | undefined;
   readonly #begunAt: number | undefined;
@@ -41,10 +37,6 @@ export class Exchange {
   #inCallback = true;
   #closeAfter = false;
   #stream: EventStream | undefined;
-  /** The body, where it came at once: good during the call that hands it over. */
-  lentBody: Uint8Array | undefined;
-  /** The answer, while it waits for others. */
-  #held: Response | undefined;
 
   constructor(res: HttpResponse, options: ExchangeOptions) {
     this.#res = res;
@@ -52,13 +44,11 @@ export class Exchange {
     this.#isHead = options.isHead;
     this.#onThrow = options.onThrow;
     this.#traffic = options.traffic;
-    this.#heldAnswers = options.heldAnswers;
     this.#begunAt = options.traffic.begin();
     // First of all: without it, an exception in a handler would end the process.
     res.onAborted(() => {
-      if (this.#open || this.#held !== undefined) this.#traffic.aborted += 1;
+      if (this.#open) this.#traffic.aborted += 1;
       this.#open = false;
-      this.#held = undefined;
       this.#stream?.aborted();
     });
   }
@@ -116,18 +106,9 @@ export class Exchange {
   answer(response: Response): void {
     if (!this.#open) return;
     this.#open = false;
-    if (this.#inCallback) {
-      if (this.lentBody !== undefined && this.#heldAnswers?.hold(this, this.lentBody)) this.#held = response;
-      else this.#finish(response);
-    } else this.#res.cork(() => this.#finish(response));
-  }
-
-  /** Writes an answer that was held back. */
-  release(): void {
-    const response = this.#held;
-    if (response === undefined) return;
-    this.#held = undefined;
-    this.#res.cork(() => this.#finish(response));
+    this.#traffic.answered(response.status, this.#begunAt);
+    if (this.#inCallback) this.#write(response);
+    else this.#res.cork(() => this.#write(response));
   }
 
   reject(rejection: Rejection, extra: Headers = []): void {
@@ -156,10 +137,9 @@ export class Exchange {
     this.#res.close();
   }
 
-  #finish(response: Response): void {
+  #write(response: Response): void {
     const res = this.#res;
     const { status, headers, body } = response;
-    this.#traffic.answered(status, this.#begunAt);
     this.#writeHead(status, headers);
     // Called with any argument, it would write a Content-Length of its own and leave the answer pending.
     if (status === 204 || status === 304 || this.#isHead) {

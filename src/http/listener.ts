@@ -26,12 +26,11 @@ import { ClientAddresses } from './client-addresses.ts';
 import { type ConnectionOptions, limitConnections } from './connections.ts';
 import { type DoorOptions, Doors } from './doors.ts';
 import { Exchange } from './exchange.ts';
-import { HeldAnswers } from './held-answers.ts';
 import { type Overload, type ShedGate, shedClassOf } from './overload.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { isJsonType, type RequestHead, readHead } from './request.ts';
-import { options, PLAIN_ALONE } from './responses.ts';
-import { allowOf, type BytesRoute, type Call, type KeyRoute, type Route, templateOf } from './route.ts';
+import { options } from './responses.ts';
+import { type BytesRoute, type Call, type KeyRoute, type Route, templateOf } from './route.ts';
 import type { RouteTraffic } from './traffic.ts';
 import { Waiting } from './waiting.ts';
 
@@ -66,6 +65,8 @@ export interface Listener {
 const ANSWER_DEADLINE_MS = 15_000;
 /** Often, since of requests that none follows, what was answered is kept until then. */
 const DEADLINE_SWEEP_MS = 100;
+/** RFC 9110, 12.5.3: with 415, what could be read instead. */
+const PLAIN_ALONE = [['Accept-Encoding', 'identity']] as const;
 const OVERLOADED = overloaded('the server has more to do than it can; try again');
 const TOO_SLOW = unavailable('the server could not answer in time');
 
@@ -87,8 +88,6 @@ class HttpServer implements Listener {
   readonly #clients: ClientAddresses;
   readonly #doors: Doors;
   readonly #waiting = new Waiting<Exchange>();
-  /** Not with TLS, of which a turn may read a connection twice. */
-  readonly #heldAnswers: HeldAnswers | undefined;
   #draining = false;
   #closed = false;
 
@@ -96,8 +95,6 @@ class HttpServer implements Listener {
     this.#options = options;
     this.#authenticator = new Authenticator(options.keys);
     this.#clients = new ClientAddresses(options.trustProxy);
-    if (options.certificate === null)
-      this.#heldAnswers = new HeldAnswers(options.scheduler, options.traffic.connections);
     this.#doors = new Doors(options, (app) => {
       limitConnections(app, options);
       this.#route(app);
@@ -130,7 +127,6 @@ class HttpServer implements Listener {
     if (this.#closed) return;
     this.#closed = true;
     this.#draining = true;
-    this.#heldAnswers?.release();
     this.#doors.close();
   }
 
@@ -153,7 +149,7 @@ class HttpServer implements Listener {
         else if (route.method === 'PUT') app.put(path, handler);
         else app.del(path, handler);
       }
-      const allow = allowOf(routes);
+      const allow = allowed(routes);
       app.options(path, (res, req) => {
         this.#open(res, req, other, false, (exchange) => exchange.answer(options(allow)));
       });
@@ -269,9 +265,8 @@ class HttpServer implements Listener {
   }
 
   #newExchange(res: HttpResponse, traffic: RouteTraffic, isHead: boolean): Exchange {
-    const { onThrow, newRequestId } = this.#options;
-    const heldAnswers = this.#heldAnswers;
-    return new Exchange(res, { requestId: newRequestId(), isHead, traffic, heldAnswers, onThrow });
+    const { onThrow } = this.#options;
+    return new Exchange(res, { requestId: this.#options.newRequestId(), isHead, traffic, onThrow });
   }
 
   /** Undefined where the connection had to be closed. */
@@ -295,4 +290,9 @@ class HttpServer implements Listener {
     });
     this.#options.scheduler.after(DEADLINE_SWEEP_MS, () => this.#sweep());
   }
+}
+
+function allowed(routes: readonly Route[]): string {
+  const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return [...methods, 'OPTIONS'].join(', ');
 }

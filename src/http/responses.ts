@@ -83,8 +83,6 @@ export const ERROR_HEADERS: Headers = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'no-referrer'],
 ];
-/** RFC 9110, 12.5.3: with 415, what could be read instead. */
-export const PLAIN_ALONE: Headers = [['Accept-Encoding', 'identity']];
 const TEXT_HEADERS: Headers = [['Content-Type', 'text/plain; charset=utf-8'], ...ERROR_HEADERS];
 const PROBLEM_HEADERS: Headers = [['Content-Type', 'application/problem+json'], ...ERROR_HEADERS];
 

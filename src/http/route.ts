@@ -84,9 +84,3 @@ export type RouteLine = Pick<Route, 'method' | 'path' | 'access' | 'body'>;
 export function templateOf(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
-
-/** What a resource that these routes are of answers to, as an Allow header says it. */
-export function allowOf(routes: readonly Pick<Route, 'method'>[]): string {
-  const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  return [...methods, 'OPTIONS'].join(', ');
-}

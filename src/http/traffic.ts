@@ -22,8 +22,6 @@ export class RouteTraffic {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #mask: number;
   readonly #rejections: Map<RejectionKind, number>;
-  /** Requests since the last that was timed. */
-  #begun = 0;
   /** By the hundreds of the status. */
   readonly #answered = [0, 0, 0, 0, 0, 0];
 
@@ -42,9 +40,7 @@ export class RouteTraffic {
 
   /** Undefined where the request is not timed. */
   begin(): number | undefined {
-    const isTimed = this.#begun === 0;
-    this.#begun = (this.#begun + 1) & this.#mask;
-    return isTimed ? this.#clock.monotonic() : undefined;
+    return ((this.#answered[2] ?? 0) & this.#mask) === 0 ? this.#clock.monotonic() : undefined;
   }
 
   /** @param begunAt what `begin` answered */
