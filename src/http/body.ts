@@ -11,6 +11,8 @@ import type { Exchange } from './exchange.ts';
  */
 const DRAIN_BYTES = 16 * 1024 * 1024;
 
+const NO_BYTES = Buffer.alloc(0);
+
 export interface BodyOptions {
   readonly maxBytes: number;
   readonly contentLength: number | undefined;
@@ -25,6 +27,8 @@ export function readBody(
 ): void {
   const { maxBytes, contentLength } = options;
   if (contentLength !== undefined && contentLength > DRAIN_BYTES) return refuse(exchange, maxBytes, true);
+  // uWebSockets.js says nothing of the end of a body of no bytes where the head has come in pieces.
+  if (contentLength === 0) return done(NO_BYTES);
   let received = 0;
   let body: Buffer | undefined;
   res.onData((chunk, isLast) => {

@@ -113,6 +113,16 @@ describe('a request cut in two', () => {
     expect(await recorded('cut-401')).toBe(0);
   });
 
+  it('is answered 400 wherever one with an empty body is cut', async () => {
+    const empty = [{ body: '' }, {}, { lines: [CHUNKED], body: '0\r\n\r\n' }];
+    for (const more of empty) {
+      const request = rawRequest({ method: 'POST', path: '/v1/events', key: tenant.ingest, ...more });
+      const answers = await splitEverywhere(() => request);
+      for (const [answer] of answers)
+        expect(answer).toMatchObject({ status: 400, body: expect.stringContaining('JSON') });
+    }
+  });
+
   it('is answered in order wherever two that come together are cut', async () => {
     const request = (offset: number) =>
       eventRequest('cut-pairs', padded(offset)) + rawRequest({ path: '/v1/services', key: tenant.readOnly });
