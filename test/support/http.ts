@@ -175,7 +175,7 @@ export class TestServer {
 
   /** What the server has printed tells of no failure, and of no misuse of its HTTP library. */
   expectNoFailure(): void {
-    expect(this.process.output()).not.toMatch(/a request failed|"level":(?:50|60)|Warning|uWS/);
+    expect(this.process.output()).not.toMatch(/a request failed|"level":(?:50|60)|Warning|\buWS\b/);
   }
 
   async newTenant(name: string): Promise<Tenant> {
