@@ -1,8 +1,9 @@
 /**
  * Loaded into a server before its own code, with `--import`: looks, every millisecond, at when it last looked,
  * and tells whoever started the server when asked. Time in which the main thread was ready to run and the
- * machine ran somebody else's process is counted apart (Linux's schedstat): it is nothing the server did. What
- * the server waited for otherwise, a disk for one, is its own stall.
+ * machine ran somebody else's process is counted apart (Linux's schedstat), and so is what the event loop slept with
+ * nothing to do (libuv's idle time), where a virtual machine that stood still woke it late: neither is anything the
+ * server did. What the server waited for otherwise, a disk for one, is its own stall.
  *
  * It costs about half a percent of a core, and only between `start` and `read`.
  */
@@ -17,6 +18,9 @@ if (isMainThread && process.send !== undefined) {
   /** How long the main thread has waited for a processor, milliseconds. */
   const waitedMs = () =>
     Number(text.toString('latin1', 0, readSync(schedstat, text, 0, 64, 0)).split(' ')[1]) / 1e6;
+
+  /** How long the event loop has slept until something came. */
+  const sleptMs = () => performance.nodeTiming.idleTime;
 
   const cpuMs = () => {
     const { user, system } = process.threadCpuUsage();
@@ -33,17 +37,21 @@ if (isMainThread && process.send !== undefined) {
     longestCpuMs = 0;
     let lookedMs = performance.now();
     let lookedWaitedMs = waitedMs();
+    let lookedSleptMs = sleptMs();
     let lookedCpuMs = cpuMs();
     timer = setInterval(() => {
       const nowMs = performance.now();
       const nowWaitedMs = waitedMs();
+      const nowSleptMs = sleptMs();
       const nowCpuMs = cpuMs();
       const gapMs = nowMs - lookedMs;
+      const elsewhereMs = nowWaitedMs - lookedWaitedMs + (nowSleptMs - lookedSleptMs);
       longestWithWaitsMs = Math.max(longestWithWaitsMs, gapMs);
-      longestMs = Math.max(longestMs, gapMs - (nowWaitedMs - lookedWaitedMs));
+      longestMs = Math.max(longestMs, gapMs - elsewhereMs);
       longestCpuMs = Math.max(longestCpuMs, nowCpuMs - lookedCpuMs);
       lookedMs = nowMs;
       lookedWaitedMs = nowWaitedMs;
+      lookedSleptMs = nowSleptMs;
       lookedCpuMs = nowCpuMs;
     }, 1);
   };

@@ -15,7 +15,7 @@ export function stallRow(
     unit: 'ms',
     ours: during.longestMs,
     peer: { name: without.name, figure: without.longestMs },
-    note: `at most ${during.longestCpuMs.toFixed(0)} ms of CPU; ${during.longestWithWaitsMs.toFixed(0)} ms with what other processes took`,
+    note: `at most ${during.longestCpuMs.toFixed(0)} ms of CPU; ${during.longestWithWaitsMs.toFixed(0)} ms with what the machine took`,
     least: 20,
     aim: 5,
   };
