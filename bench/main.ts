@@ -7,45 +7,40 @@
 import { parseArgs } from 'node:util';
 import { watchOthers } from './measure/others.ts';
 import { machine } from './report/machine.ts';
-import type { Plot } from './report/plot.ts';
 import { writeResults } from './report/results.ts';
-import { disturbed, judge, type Row } from './report/row.ts';
+import { disturbed, judge } from './report/row.ts';
 import { table } from './report/table.ts';
 import { throughputPlot } from './report/throughput-plot.ts';
-import { Scope } from './subject.ts';
+import { type Findings, Scope } from './subject.ts';
 import { SUBJECTS } from './subjects/all.ts';
+import { inTurns, type Rest } from './turns.ts';
+
+interface Outcome {
+  readonly name: string;
+  findings: Findings;
+  /** That other work took while it was measured: the most of its turns. */
+  processors: number;
+  failure?: string;
+}
 
 const wanted = wantedSubjects();
 const environment = machine();
-const rows: Row[] = [];
-const plots: Plot[] = [];
-const skipped: string[] = [];
-const others: string[] = [];
-let failed = false;
 const startedAt = performance.now();
 
-for (const name of wanted) {
-  process.stderr.write(`measuring ${name} …\n`);
-  const scope = new Scope();
-  const othersTook = watchOthers();
-  const found: Row[] = [];
-  try {
-    const findings = await SUBJECTS.get(name)?.run(scope);
-    found.push(...(findings?.rows ?? []));
-    plots.push(...(findings?.plots ?? []));
-    skipped.push(...(findings?.skipped ?? []).map((reason) => `${name}: ${reason}`));
-  } catch (error) {
-    failed = true;
-    const reason = error instanceof Error ? error.message : String(error);
-    skipped.push(`${name}: FAILED: ${reason}`);
-    process.stderr.write(`${name}: ${error instanceof Error ? error.stack : reason}\n`);
-  } finally {
-    await scope.close();
-    const processors = othersTook();
-    others.push(`${name} ${processors.toFixed(1)}`);
-    rows.push(...found.map((row) => disturbed(row, processors)));
-  }
-}
+const outcomes = wanted.map((name): Outcome => ({ name, findings: { rows: [] }, processors: 0 }));
+await inTurns(outcomes.map((outcome) => (rest) => measure(outcome, rest)));
+
+const rows = outcomes.flatMap(({ findings, processors }) =>
+  findings.rows.map((row) => disturbed(row, processors)),
+);
+const plots = outcomes.flatMap(({ findings }) => findings.plots ?? []);
+const skipped = outcomes.flatMap(({ name, findings, failure }) =>
+  [...(findings.skipped ?? []), ...(failure === undefined ? [] : [`FAILED: ${failure}`])].map(
+    (reason) => `${name}: ${reason}`,
+  ),
+);
+const failed = outcomes.some(({ failure }) => failure !== undefined);
+const others = outcomes.map(({ name, processors }) => `${name} ${processors.toFixed(1)}`);
 
 const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
 const report = [
@@ -62,6 +57,33 @@ if (wanted.length === SUBJECTS.size) {
   process.stderr.write(`written to ${page}\n`);
 }
 if (failed || rows.some((row) => judge(row).verdict === 'missed')) process.exitCode = 1;
+
+async function measure(outcome: Outcome, restOfRun: Rest): Promise<void> {
+  const { name } = outcome;
+  let othersTook = () => 0;
+  const begin = () => {
+    process.stderr.write(`measuring ${name} …\n`);
+    othersTook = watchOthers();
+  };
+  const pause = () => {
+    outcome.processors = Math.max(outcome.processors, othersTook());
+  };
+  const scope = new Scope(async () => {
+    pause();
+    await restOfRun();
+    begin();
+  });
+  begin();
+  try {
+    outcome.findings = (await SUBJECTS.get(name)?.run(scope)) ?? outcome.findings;
+  } catch (error) {
+    outcome.failure = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${name}: ${error instanceof Error ? error.stack : outcome.failure}\n`);
+  } finally {
+    await scope.close();
+    pause();
+  }
+}
 
 function wantedSubjects(): readonly string[] {
   const { values, positionals } = parseArgs({

@@ -18,27 +18,44 @@ export interface Figures {
   readonly cpuMicros: number;
 }
 
-/**
- * The best of the rounds, of each figure: what else goes on at a machine, and code that is not compiled yet,
- * only ever make a figure worse.
- */
+export class Duel<Name extends string> {
+  readonly #contenders: Readonly<Record<Name, Contender>>;
+  readonly #best = new Map<Name, Figures>();
+
+  constructor(contenders: Readonly<Record<Name, Contender>>) {
+    this.#contenders = contenders;
+  }
+
+  async fight(rounds: number): Promise<void> {
+    for (let round = 0; round < rounds; round += 1) {
+      for (const name of Object.keys(this.#contenders) as Name[]) {
+        const measured = await measure(this.#contenders[name]);
+        const before = this.#best.get(name) ?? measured;
+        this.#best.set(name, {
+          perSecond: Math.max(before.perSecond, measured.perSecond),
+          cpuMicros: Math.min(before.cpuMicros, measured.cpuMicros),
+        });
+      }
+    }
+  }
+
+  /**
+   * The best of the rounds so far, of each figure: what else goes on at a machine, and code that is not compiled yet,
+   * only ever make a figure worse.
+   */
+  get figures(): Record<Name, Figures> {
+    return Object.fromEntries(this.#best) as Record<Name, Figures>;
+  }
+}
+
+/** All rounds at once. */
 export async function duel<Name extends string>(
   contenders: Readonly<Record<Name, Contender>>,
   rounds: number,
 ): Promise<Record<Name, Figures>> {
-  const names = Object.keys(contenders) as Name[];
-  const best = new Map<Name, Figures>();
-  for (let round = 0; round < rounds; round += 1) {
-    for (const name of names) {
-      const measured = await measure(contenders[name]);
-      const before = best.get(name) ?? measured;
-      best.set(name, {
-        perSecond: Math.max(before.perSecond, measured.perSecond),
-        cpuMicros: Math.min(before.cpuMicros, measured.cpuMicros),
-      });
-    }
-  }
-  return Object.fromEntries(best) as Record<Name, Figures>;
+  const fought = new Duel(contenders);
+  await fought.fight(rounds);
+  return fought.figures;
 }
 
 async function measure({ pid, run }: Contender): Promise<Figures> {

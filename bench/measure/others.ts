@@ -1,13 +1,16 @@
 /** How much of the machine was taken by what is not ours: the noise in the figures. */
 import { readFileSync } from 'node:fs';
-import { ticksPerSecond } from './process-usage.ts';
+import { familySeconds, ticksPerSecond } from './process-usage.ts';
 
-/** Starts to watch; what it answers, once all that was started in between has ended, is in processors. */
+/** Starts to watch; what it answers is in processors. */
 export function watchOthers(): () => number {
   const startedMs = performance.now();
-  const before = busySeconds() - ownSeconds();
+  const before = busySeconds() - familySeconds(process.pid);
   return () =>
-    Math.max(0, (busySeconds() - ownSeconds() - before) / ((performance.now() - startedMs) / 1000));
+    Math.max(
+      0,
+      (busySeconds() - familySeconds(process.pid) - before) / ((performance.now() - startedMs) / 1000),
+    );
 }
 
 /** Of all processors; time that the hypervisor gave to others counts too. */
@@ -15,12 +18,4 @@ function busySeconds(): number {
   const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0, steal = 0] =
     readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.split(/ +/).slice(1).map(Number) ?? [];
   return (user + nice + system + irq + softIrq + steal) / ticksPerSecond;
-}
-
-/** Of this process and of all it has started, as far as they have ended. */
-function ownSeconds(): number {
-  const stat = readFileSync('/proc/self/stat', 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const ticks = fields.slice(11, 15).map(Number);
-  return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
 }

@@ -1,8 +1,9 @@
 /** Ours against a peer: the rows that come of it. */
 import type { Load } from '../load/load.ts';
 import { wrkLoad } from '../load/wrk.ts';
-import { duel, type Figures } from '../measure/duel.ts';
+import { Duel, type Figures } from '../measure/duel.ts';
 import type { RatioRow } from '../report/row.ts';
+import type { Scope } from '../subject.ts';
 
 /**
  * How long and how often: the whole run is to take minutes. Short and often, since what neighbours of a virtual machine take
@@ -10,6 +11,18 @@ import type { RatioRow } from '../report/row.ts';
  */
 export const SECONDS = 1;
 export const ROUNDS = 10;
+/** And some of the spells last for minutes: a duel goes on after all else was measured, twice. */
+const SPELLS = 3;
+export const ROUNDS_OF_SPELL = 4;
+
+/** Does the work of a spell as often as there are some, and lets the other subjects go first in between. */
+export async function inSpells(scope: Scope, spell: () => Promise<void>): Promise<void> {
+  await spell();
+  for (let more = 1; more < SPELLS; more += 1) {
+    await scope.rest();
+    await spell();
+  }
+}
 
 export interface Against {
   readonly what: string;
@@ -25,17 +38,19 @@ interface Server {
 
 /** One load on both, by wrk; a peer that wants something else is sent `peerLoad`. */
 export async function wrkDuel(
+  scope: Scope,
   against: Against,
   ours: Server,
   peer: Server,
   load: Load,
   peerLoad: Load = load,
 ): Promise<RatioRow[]> {
-  const contenders = {
+  const duel = new Duel({
     peer: { pid: peer.pid, run: () => wrkLoad({ ...peerLoad, port: peer.port }) },
     ours: { pid: ours.pid, run: () => wrkLoad({ ...load, port: ours.port }) },
-  };
-  const figures = await duel(contenders, ROUNDS);
+  });
+  await inSpells(scope, () => duel.fight(ROUNDS_OF_SPELL));
+  const { figures } = duel;
   return [
     costRow(against, figures.ours, figures.peer),
     throughputRow(against, `wrk -c ${load.connections}`, figures.ours, figures.peer),

@@ -37,7 +37,7 @@ export async function context(scope: Scope): Promise<Findings> {
     least: 0.5,
     aim: 0.8,
   };
-  return { rows: await wrkDuel(against, ours, bare, load) };
+  return { rows: await wrkDuel(scope, against, ours, bare, load) };
 }
 
 async function contextPaths(server: Foreshock): Promise<[string, ...string[]]> {

@@ -2,14 +2,14 @@
 import { EVENT } from '../event.ts';
 import { eventLoad } from '../load/load.ts';
 import { WRK_MISSING, wrkLoad } from '../load/wrk.ts';
-import { duel } from '../measure/duel.ts';
+import { Duel } from '../measure/duel.ts';
 import { ALERTMANAGER_MISSING, alertBody, startAlertmanager } from '../peers/alertmanager.ts';
 import { startFastify } from '../peers/fastify.ts';
 import type { Peer } from '../peers/peer.ts';
 import { REDIS_MISSING, startRedis, xaddLoad } from '../peers/redis.ts';
 import { startForeshock } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
-import { costRow, ROUNDS, SECONDS, throughputRow, wrkDuel } from './against.ts';
+import { costRow, inSpells, ROUNDS_OF_SPELL, SECONDS, throughputRow, wrkDuel } from './against.ts';
 
 const WHAT = 'POST /v1/events, write';
 const CONNECTIONS = 64;
@@ -21,7 +21,7 @@ export async function fastify(scope: Scope): Promise<Findings> {
   const ours = scope.add(await startForeshock());
   const peer = scope.add(await startFastify());
   const against = { what: WHAT, peerName: 'Fastify, stores nothing', least: 1.4, aim: 1.8 };
-  return { rows: await wrkDuel(against, ours, peer, eventLoad(ours, EVENT, CONNECTIONS, SECONDS)) };
+  return { rows: await wrkDuel(scope, against, ours, peer, eventLoad(ours, EVENT, CONNECTIONS, SECONDS)) };
 }
 
 export async function alertmanager(scope: Scope): Promise<Findings> {
@@ -34,14 +34,13 @@ export async function alertmanager(scope: Scope): Promise<Findings> {
   const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
   const alert = { ...load, paths: ['/api/v2/alerts'] as const, body: alertBody(EVENT.length) };
   const on = ({ pid, port }: Peer) => ({ pid, run: () => wrkLoad({ ...alert, port }) });
-  const figures = await duel(
-    {
-      peer: on(peer),
-      onOneCore: on(onOneCore),
-      ours: { pid: ours.pid, run: () => wrkLoad(load) },
-    },
-    ROUNDS,
-  );
+  const duel = new Duel({
+    peer: on(peer),
+    onOneCore: on(onOneCore),
+    ours: { pid: ours.pid, run: () => wrkLoad(load) },
+  });
+  await inSpells(scope, () => duel.fight(ROUNDS_OF_SPELL));
+  const { figures } = duel;
   const how = `wrk -c ${CONNECTIONS}, a core each`;
   const throughput = throughputRow(against, how, figures.ours, figures.onOneCore);
   const onAllCores = Math.round(figures.peer.perSecond).toLocaleString('en');
@@ -59,13 +58,12 @@ export async function redis(scope: Scope): Promise<Findings> {
   const peer = scope.add(await startRedis());
   const xadds = { event: EVENT, connections: CONNECTIONS, requests: XADDS };
   const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
-  const figures = await duel(
-    {
-      redis: { pid: peer.pid, run: () => xaddLoad(peer, xadds) },
-      ours: { pid: ours.pid, run: () => wrkLoad(load) },
-    },
-    ROUNDS,
-  );
+  const duel = new Duel({
+    redis: { pid: peer.pid, run: () => xaddLoad(peer, xadds) },
+    ours: { pid: ours.pid, run: () => wrkLoad(load) },
+  });
+  await inSpells(scope, () => duel.fight(ROUNDS_OF_SPELL));
+  const { figures } = duel;
   const against = { what: WHAT, peerName: 'Redis XADD', least: 0.5, aim: 0.7 };
   return {
     rows: [
