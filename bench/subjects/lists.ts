@@ -7,7 +7,7 @@ import type { Row } from '../report/row.ts';
 import { type Foreshock, startForeshock, UNSHED } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
 import { agentsOf } from './filled.ts';
-import { stallRow } from './stall-row.ts';
+import { stallRow, thrice } from './stall-row.ts';
 
 const COUNT = 10_000;
 const PER_SECOND = 10_000;
@@ -40,11 +40,11 @@ export async function lists(scope: Scope): Promise<Findings> {
     server.probe.longestStall(() => Promise.all([ingest(), meanwhile()]));
 
   await ingest();
-  const before = await watch(async () => {});
+  const before = await thrice(() => watch(async () => {}));
   const row = async (name: 'agents' | 'services'): Promise<Row> => {
-    const during = await watch(() => list(server, name));
+    const during = await thrice(() => watch(() => list(server, name)));
     const what = `${COUNT.toLocaleString('en')} ${name} are listed`;
-    return stallRow(what, PER_SECOND, during, { name: 'nobody lists', ...before });
+    return stallRow(what, PER_SECOND, during, { name: 'nobody lists', times: before });
   };
   return { rows: [await row('agents'), await row('services')] };
 }
