@@ -19,17 +19,13 @@ export interface Figures {
 }
 
 export class Duel<Name extends string> {
-  readonly #contenders: Readonly<Record<Name, Contender>>;
   readonly #best = new Map<Name, Figures>();
 
-  constructor(contenders: Readonly<Record<Name, Contender>>) {
-    this.#contenders = contenders;
-  }
-
-  async fight(rounds: number): Promise<void> {
+  /** May be called again, with others of the same names. */
+  async fight(contenders: Readonly<Record<Name, Contender>>, rounds: number): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
-      for (const name of Object.keys(this.#contenders) as Name[]) {
-        const measured = await measure(this.#contenders[name]);
+      for (const name of Object.keys(contenders) as Name[]) {
+        const measured = await measure(contenders[name]);
         const before = this.#best.get(name) ?? measured;
         this.#best.set(name, {
           perSecond: Math.max(before.perSecond, measured.perSecond),
@@ -53,8 +49,8 @@ export async function duel<Name extends string>(
   contenders: Readonly<Record<Name, Contender>>,
   rounds: number,
 ): Promise<Record<Name, Figures>> {
-  const fought = new Duel(contenders);
-  await fought.fight(rounds);
+  const fought = new Duel<Name>();
+  await fought.fight(contenders, rounds);
   return fought.figures;
 }
 

@@ -3,7 +3,7 @@ import type { Load } from '../load/load.ts';
 import { wrkLoad } from '../load/wrk.ts';
 import { Duel, type Figures } from '../measure/duel.ts';
 import type { RatioRow } from '../report/row.ts';
-import type { Scope } from '../subject.ts';
+import { Scope } from '../subject.ts';
 
 /**
  * How long and how often: the whole run is to take minutes. Short and often, since what neighbours of a virtual machine take
@@ -11,16 +11,23 @@ import type { Scope } from '../subject.ts';
  */
 export const SECONDS = 1;
 export const ROUNDS = 10;
-/** And some of the spells last for minutes: a duel goes on after all else was measured, twice. */
+/**
+ * And some of the spells last for minutes, and where a process's memory comes to lie makes a difference too: a duel goes
+ * on twice when all else was measured, each time with servers that are started anew. Two rounds go until code is compiled.
+ */
 const SPELLS = 3;
-export const ROUNDS_OF_SPELL = 4;
+export const ROUNDS_OF_SPELL = 5;
 
 /** Does the work of a spell as often as there are some, and lets the other subjects go first in between. */
-export async function inSpells(scope: Scope, spell: () => Promise<void>): Promise<void> {
-  await spell();
-  for (let more = 1; more < SPELLS; more += 1) {
-    await scope.rest();
-    await spell();
+export async function inSpells(scope: Scope, spell: (servers: Scope) => Promise<void>): Promise<void> {
+  for (let begun = 0; begun < SPELLS; begun += 1) {
+    if (begun > 0) await scope.rest();
+    const servers = new Scope();
+    try {
+      await spell(servers);
+    } finally {
+      await servers.close();
+    }
   }
 }
 
@@ -31,30 +38,42 @@ export interface Against {
   readonly aim: number;
 }
 
+interface Opponents {
+  readonly ours: Server;
+  readonly peer: Server;
+  readonly load: Load;
+  /** Where the peer wants something else. */
+  readonly peerLoad?: Load;
+}
+
 interface Server {
   readonly port: number;
   readonly pid: number;
 }
 
-/** One load on both, by wrk; a peer that wants something else is sent `peerLoad`. */
+/** One load on both, by wrk. */
 export async function wrkDuel(
   scope: Scope,
-  against: Against,
-  ours: Server,
-  peer: Server,
-  load: Load,
-  peerLoad: Load = load,
-): Promise<RatioRow[]> {
-  const duel = new Duel({
-    peer: { pid: peer.pid, run: () => wrkLoad({ ...peerLoad, port: peer.port }) },
-    ours: { pid: ours.pid, run: () => wrkLoad({ ...load, port: ours.port }) },
+  start: (servers: Scope) => Promise<Opponents>,
+): Promise<Record<'ours' | 'peer', Figures>> {
+  const duel = new Duel<'ours' | 'peer'>();
+  await inSpells(scope, async (servers) => {
+    const { ours, peer, load, peerLoad = load } = await start(servers);
+    const contenders = {
+      peer: { pid: peer.pid, run: () => wrkLoad({ ...peerLoad, port: peer.port }) },
+      ours: { pid: ours.pid, run: () => wrkLoad({ ...load, port: ours.port }) },
+    };
+    await duel.fight(contenders, ROUNDS_OF_SPELL);
   });
-  await inSpells(scope, () => duel.fight(ROUNDS_OF_SPELL));
-  const { figures } = duel;
-  return [
-    costRow(against, figures.ours, figures.peer),
-    throughputRow(against, `wrk -c ${load.connections}`, figures.ours, figures.peer),
-  ];
+  return duel.figures;
+}
+
+export function wrkRows(
+  against: Against,
+  connections: number,
+  { ours, peer }: Record<'ours' | 'peer', Figures>,
+): RatioRow[] {
+  return [costRow(against, ours, peer), throughputRow(against, `wrk -c ${connections}`, ours, peer)];
 }
 
 export function costRow({ what, peerName, least, aim }: Against, ours: Figures, peer: Figures): RatioRow {

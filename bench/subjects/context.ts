@@ -5,7 +5,7 @@ import { WRK_MISSING } from '../load/wrk.ts';
 import { startBare } from '../peers/bare.ts';
 import { type Foreshock, startForeshock, UNSHED } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
-import { SECONDS, wrkDuel } from './against.ts';
+import { SECONDS, wrkDuel, wrkRows } from './against.ts';
 import { fillerOf } from './filled.ts';
 
 const LIVE_EVENTS = 50;
@@ -15,29 +15,33 @@ const CONNECTIONS = 64;
 
 export async function context(scope: Scope): Promise<Findings> {
   if (WRK_MISSING !== undefined) return { rows: [], skipped: [WRK_MISSING] };
-  const ours = scope.add(await startForeshock(UNSHED));
-  const client = scope.add(new LoadClient());
-  const fill = await fillerOf(client, ours, { keys: [ours.ingestKey], services: SERVICES });
-  await fill(SERVICES * LIVE_EVENTS, { type: 'ttl', seconds: 3600 });
+  let answerBytes = 0;
+  const figures = await wrkDuel(scope, async (servers) => {
+    const ours = servers.add(await startForeshock(UNSHED));
+    const client = servers.add(new LoadClient());
+    const fill = await fillerOf(client, ours, { keys: [ours.ingestKey], services: SERVICES });
+    await fill(SERVICES * LIVE_EVENTS, { type: 'ttl', seconds: 3600 });
 
-  const paths = await contextPaths(ours);
-  const answer = await get(ours, paths[0]);
-  const bare = scope.add(await startBare(Buffer.byteLength(answer)));
-  const load: Load = {
-    port: ours.port,
-    method: 'GET',
-    paths,
-    headers: { authorization: `Bearer ${ours.readOnlyKey}` },
-    connections: CONNECTIONS,
-    seconds: SECONDS,
-  };
+    const paths = await contextPaths(ours);
+    answerBytes = Buffer.byteLength(await get(ours, paths[0]));
+    const peer = servers.add(await startBare(answerBytes));
+    const load: Load = {
+      port: ours.port,
+      method: 'GET',
+      paths,
+      headers: { authorization: `Bearer ${ours.readOnlyKey}` },
+      connections: CONNECTIONS,
+      seconds: SECONDS,
+    };
+    return { ours, peer, load };
+  });
   const against = {
     what: `GET /v1/services/{id}/context, ${LIVE_EVENTS} events`,
-    peerName: `bare uWebSockets.js, ${(answer.length / 1000).toFixed(1)} kB`,
+    peerName: `bare uWebSockets.js, ${(answerBytes / 1000).toFixed(1)} kB`,
     least: 0.5,
     aim: 0.8,
   };
-  return { rows: await wrkDuel(scope, against, ours, bare, load) };
+  return { rows: wrkRows(against, CONNECTIONS, figures) };
 }
 
 async function contextPaths(server: Foreshock): Promise<[string, ...string[]]> {

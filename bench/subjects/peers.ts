@@ -9,7 +9,7 @@ import type { Peer } from '../peers/peer.ts';
 import { REDIS_MISSING, startRedis, xaddLoad } from '../peers/redis.ts';
 import { startForeshock } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
-import { costRow, inSpells, ROUNDS_OF_SPELL, SECONDS, throughputRow, wrkDuel } from './against.ts';
+import { costRow, inSpells, ROUNDS_OF_SPELL, SECONDS, throughputRow, wrkDuel, wrkRows } from './against.ts';
 
 const WHAT = 'POST /v1/events, write';
 const CONNECTIONS = 64;
@@ -18,29 +18,35 @@ const XADDS = 200_000;
 
 export async function fastify(scope: Scope): Promise<Findings> {
   if (WRK_MISSING !== undefined) return { rows: [], skipped: [WRK_MISSING] };
-  const ours = scope.add(await startForeshock());
-  const peer = scope.add(await startFastify());
+  const figures = await wrkDuel(scope, async (servers) => {
+    const ours = servers.add(await startForeshock());
+    const peer = servers.add(await startFastify());
+    return { ours, peer, load: eventLoad(ours, EVENT, CONNECTIONS, SECONDS) };
+  });
   const against = { what: WHAT, peerName: 'Fastify, stores nothing', least: 1.4, aim: 1.8 };
-  return { rows: await wrkDuel(scope, against, ours, peer, eventLoad(ours, EVENT, CONNECTIONS, SECONDS)) };
+  return { rows: wrkRows(against, CONNECTIONS, figures) };
 }
 
 export async function alertmanager(scope: Scope): Promise<Findings> {
   const missing = WRK_MISSING ?? ALERTMANAGER_MISSING;
   if (missing !== undefined) return { rows: [], skipped: [missing] };
-  const ours = scope.add(await startForeshock());
-  const peer = scope.add(await startAlertmanager());
-  const onOneCore = scope.add(await startAlertmanager({ cores: 1 }));
-  const against = { what: WHAT, peerName: 'Alertmanager, an alert a POST', least: 3, aim: 4 };
-  const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
-  const alert = { ...load, paths: ['/api/v2/alerts'] as const, body: alertBody(EVENT.length) };
-  const on = ({ pid, port }: Peer) => ({ pid, run: () => wrkLoad({ ...alert, port }) });
-  const duel = new Duel({
-    peer: on(peer),
-    onOneCore: on(onOneCore),
-    ours: { pid: ours.pid, run: () => wrkLoad(load) },
+  const duel = new Duel<'peer' | 'onOneCore' | 'ours'>();
+  await inSpells(scope, async (servers) => {
+    const ours = servers.add(await startForeshock());
+    const peer = servers.add(await startAlertmanager());
+    const onOneCore = servers.add(await startAlertmanager({ cores: 1 }));
+    const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
+    const alert = { ...load, paths: ['/api/v2/alerts'] as const, body: alertBody(EVENT.length) };
+    const on = ({ pid, port }: Peer) => ({ pid, run: () => wrkLoad({ ...alert, port }) });
+    const contenders = {
+      peer: on(peer),
+      onOneCore: on(onOneCore),
+      ours: { pid: ours.pid, run: () => wrkLoad(load) },
+    };
+    await duel.fight(contenders, ROUNDS_OF_SPELL);
   });
-  await inSpells(scope, () => duel.fight(ROUNDS_OF_SPELL));
   const { figures } = duel;
+  const against = { what: WHAT, peerName: 'Alertmanager, an alert a POST', least: 3, aim: 4 };
   const how = `wrk -c ${CONNECTIONS}, a core each`;
   const throughput = throughputRow(against, how, figures.ours, figures.onOneCore);
   const onAllCores = Math.round(figures.peer.perSecond).toLocaleString('en');
@@ -54,15 +60,18 @@ export async function alertmanager(scope: Scope): Promise<Findings> {
 export async function redis(scope: Scope): Promise<Findings> {
   const missing = WRK_MISSING ?? REDIS_MISSING;
   if (missing !== undefined) return { rows: [], skipped: [missing] };
-  const ours = scope.add(await startForeshock());
-  const peer = scope.add(await startRedis());
-  const xadds = { event: EVENT, connections: CONNECTIONS, requests: XADDS };
-  const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
-  const duel = new Duel({
-    redis: { pid: peer.pid, run: () => xaddLoad(peer, xadds) },
-    ours: { pid: ours.pid, run: () => wrkLoad(load) },
+  const duel = new Duel<'redis' | 'ours'>();
+  await inSpells(scope, async (servers) => {
+    const ours = servers.add(await startForeshock());
+    const peer = servers.add(await startRedis());
+    const xadds = { event: EVENT, connections: CONNECTIONS, requests: XADDS };
+    const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
+    const contenders = {
+      redis: { pid: peer.pid, run: () => xaddLoad(peer, xadds) },
+      ours: { pid: ours.pid, run: () => wrkLoad(load) },
+    };
+    await duel.fight(contenders, ROUNDS_OF_SPELL);
   });
-  await inSpells(scope, () => duel.fight(ROUNDS_OF_SPELL));
   const { figures } = duel;
   const against = { what: WHAT, peerName: 'Redis XADD', least: 0.5, aim: 0.7 };
   return {

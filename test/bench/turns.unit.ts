@@ -42,11 +42,10 @@ it.each([0, 1])('throws what a task throws after %i rests', async (rests) => {
 
 it('takes the best of all rounds of a duel, also of those of an earlier spell', async () => {
   const rates = [10, 30, 20];
-  const duel = new Duel({
-    only: { pid: process.pid, run: async () => ({ requests: 1, perSecond: rates.shift() ?? 0 }) },
-  });
-  await duel.fight(2);
+  const duel = new Duel<'only'>();
+  const only = { pid: process.pid, run: async () => ({ requests: 1, perSecond: rates.shift() ?? 0 }) };
+  await duel.fight({ only }, 2);
   expect(duel.figures.only.perSecond).toBe(30);
-  await duel.fight(1);
+  await duel.fight({ only }, 1);
   expect(duel.figures.only.perSecond).toBe(30);
 });
