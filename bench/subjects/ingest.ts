@@ -29,18 +29,21 @@ const EQUAL_RATE = 30_000;
 const FSYNC_CONNECTIONS = 256;
 
 export async function ingest(scope: Scope): Promise<Findings> {
-  const saturated = new Duel<'bare' | 'writer' | 'ours'>();
+  const saturated = new Duel<'bare' | 'ours'>();
+  const writing = new Duel<'writer'>();
   const atEqualRate = new Duel<'bare' | 'ours'>();
   const pipelined = new Duel<'bare' | 'ours'>();
   await inSpells(scope, async (servers) => {
     const ours = servers.add(await startForeshock(['--durability', 'write']));
     const bare = servers.add(await startBare());
     if (WRK_MISSING === undefined) {
-      // Beside the two, the bare handler with one write(2) a request: what the log would cost at the least, were it written so.
-      const writer = servers.add(await startBareWriter());
       const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
       const on = under((port) => wrkLoad({ ...load, port }));
-      await saturated.fight({ bare: on(bare), writer: on(writer), ours: on(ours) }, ROUNDS_OF_SPELL);
+      await saturated.fight({ bare: on(bare), ours: on(ours) }, ROUNDS_OF_SPELL);
+      // What the log would cost at the least, were it written so. By itself: what it has written goes to the disk in the turn
+      // of whoever comes next.
+      const writer = servers.add(await startBareWriter());
+      await writing.fight({ writer: on(writer) }, ROUNDS_OF_SPELL);
     }
     const at = under(equalRate(servers.add(new LoadClient()), ours));
     await atEqualRate.fight({ bare: at(bare), ours: at(ours) }, WARM_ROUNDS_OF_SPELL);
@@ -52,7 +55,7 @@ export async function ingest(scope: Scope): Promise<Findings> {
   const how = `autocannon -c ${CONNECTIONS} -p ${PIPELINING}`;
   return {
     rows: [
-      ...(WRK_MISSING === undefined ? saturatedRows(saturated.figures) : []),
+      ...(WRK_MISSING === undefined ? saturatedRows(saturated.figures, writing.figures) : []),
       costRow({ ...WRITE, what }, atEqualRate.figures.ours, atEqualRate.figures.bare),
       throughputRow(WRITE, how, pipelined.figures.ours, pipelined.figures.bare),
     ],
@@ -65,7 +68,10 @@ function under(load: (port: number) => Promise<Answered>) {
   return ({ pid, port }: Peer | Foreshock): Contender => ({ pid, run: () => load(port) });
 }
 
-function saturatedRows({ bare, writer, ours }: Record<'bare' | 'writer' | 'ours', Figures>): Row[] {
+function saturatedRows(
+  { bare, ours }: Record<'bare' | 'ours', Figures>,
+  { writer }: Record<'writer', Figures>,
+): Row[] {
   const withWrite = (ratio: number) => `the bare handler with a write(2): ${ratio.toFixed(2)}×`;
   return [
     { ...costRow(WRITE, ours, bare), note: withWrite(bare.cpuMicros / writer.cpuMicros) },
