@@ -15,6 +15,7 @@ import type { Idempotency } from '../domain/command.ts';
 import type { EncodedCommand, EncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES } from '../domain/event.ts';
 import type { AgentId, TenantId } from '../domain/ids.ts';
+import { viewOf } from '../lib/bytes.ts';
 import type { IdIndex } from '../lib/id-index.ts';
 
 export const RECORD_EVENTS_CODE = 1;
@@ -165,21 +166,6 @@ export function writeNumber(view: DataView, at: number, value: number): number {
   view.setUint8(at, 0xcb);
   view.setFloat64(at + 1, value);
   return at + 9;
-}
-
-/**
- * Of the buffer that was written to last: nearly all write to the same few. A third of what Buffer's methods take; and
- * known by the buffer itself, since to ask for the memory of one is a call out of JavaScript.
- */
-let lastBytes: Buffer = Buffer.alloc(0);
-let lastView: DataView = new DataView(new ArrayBuffer(0));
-
-function viewOf(bytes: Buffer): DataView {
-  if (lastBytes !== bytes) {
-    lastBytes = bytes;
-    lastView = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  }
-  return lastView;
 }
 
 /** The ids of a tenant and an agent as records have them, one behind the other. */

@@ -1,6 +1,22 @@
 /** Few bytes, as ids and names are, handled through views: what Buffer has for them leaves JavaScript. */
 
 /**
+ * Of the buffer that was asked for last: nearly all who write an event write to the same one. Known by the buffer itself,
+ * since to ask one for its memory is a call out of JavaScript.
+ */
+let lastBytes: Buffer = Buffer.alloc(0);
+let lastView: DataView = new DataView(lastBytes.buffer);
+
+/** The memory of a buffer, from its first byte on: numbers are read and written through it in a third of the time. */
+export function viewOf(bytes: Buffer): DataView {
+  if (lastBytes !== bytes) {
+    lastBytes = bytes;
+    lastView = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+  return lastView;
+}
+
+/**
  * Copies `length` bytes from one memory to another, eight at a time: as doubles, which are moved as they are, a NaN too,
  * where a BigInt would be made of each eight.
  */

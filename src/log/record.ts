@@ -16,6 +16,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Stamp } from '../domain/command.ts';
+import { viewOf } from '../lib/bytes.ts';
 
 export const FRAME_BYTES = 28;
 
@@ -35,27 +36,15 @@ export function sealFrame(
   syncedBytes: number,
   seed: number,
 ): number {
-  if (bytes !== lastBytes) {
-    lastBytes = bytes;
-    lastMemory = bytes.buffer;
-    lastView = new DataView(lastMemory, bytes.byteOffset, bytes.length);
-  }
-  lastView.setUint32(start + 4, end - start - FRAME_BYTES, true);
-  lastView.setFloat64(start + 8, stamp.sequence, true);
-  lastView.setFloat64(start + 16, stamp.atMs, true);
-  lastView.setUint32(start + 24, syncedBytes, true);
-  const crc = crc32(new Uint8Array(lastMemory, bytes.byteOffset + start + 4, end - start - 4), seed);
-  lastView.setUint32(start, crc, true);
+  const view = viewOf(bytes);
+  view.setUint32(start + 4, end - start - FRAME_BYTES, true);
+  view.setFloat64(start + 8, stamp.sequence, true);
+  view.setFloat64(start + 16, stamp.atMs, true);
+  view.setUint32(start + 24, syncedBytes, true);
+  const crc = crc32(new Uint8Array(view.buffer, view.byteOffset + start + 4, end - start - 4), seed);
+  view.setUint32(start, crc, true);
   return crc;
 }
-
-/**
- * Most records stand in the same memory. Through a view of it the numbers of a frame and an event take 0.15 µs less of
- * an ingest, and to ask a buffer for its memory is a call out of JavaScript.
- */
-let lastBytes: Buffer = Buffer.alloc(0);
-let lastMemory: ArrayBufferLike = lastBytes.buffer;
-let lastView: DataView = new DataView(lastMemory);
 
 export interface RecordFrame {
   readonly type: 'record';
