@@ -12,12 +12,13 @@ import { dashboardRoutes } from './http/dashboard.ts';
 import { listen } from './http/listener.ts';
 import { Overload } from './http/overload.ts';
 import { RateLimiter } from './http/rate-limiter.ts';
+import { requestIds } from './http/request-id.ts';
 import { routes } from './http/routes.ts';
 import { Traffic } from './http/traffic.ts';
 import type { Certificate } from './lib/certificate.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Disk } from './lib/disk.ts';
-import { type Entropy, randomFraction, randomIds } from './lib/entropy.ts';
+import { type Entropy, randomFraction } from './lib/entropy.ts';
 import { EventLoopMeter } from './lib/event-loop.ts';
 import { openFileLimit } from './lib/file-limit.ts';
 import { Late } from './lib/late.ts';
@@ -138,7 +139,7 @@ export async function startServer(
       trustProxy: settings.trustProxy,
       overload,
       maxConnections,
-      newRequestId: randomIds(entropy),
+      newRequestId: requestIds(entropy),
       unavailable: () => lifecycle.unavailable(),
       onThrow: (error, requestId) => logger.error({ err: error, requestId }, 'a request failed'),
     });

@@ -2,13 +2,13 @@
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { unavailable } from '../domain/rejection.ts';
 import { Exchange } from './exchange.ts';
+import type { RequestId } from './request-id.ts';
 import type { Traffic } from './traffic.ts';
 
 export interface ConnectionOptions {
   readonly traffic: Traffic;
   readonly maxConnections: number;
-  /** Ids that say nothing of how many there were: every caller sees its own. */
-  readonly newRequestId: () => string;
+  readonly newRequestId: () => RequestId;
   readonly onThrow: (error: unknown, requestId: string) => void;
 }
 

@@ -5,18 +5,19 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Rejection } from '../domain/rejection.ts';
 import { EventStream } from './event-stream.ts';
+import type { RequestId } from './request-id.ts';
 import {
   errorResponse,
   failure,
   type Headers,
   type Response,
   STREAM_HEADERS,
-  statusLine,
+  statusAndId,
 } from './responses.ts';
 import type { RouteTraffic } from './traffic.ts';
 
 export interface ExchangeOptions {
-  readonly requestId: string;
+  readonly requestId: RequestId;
   readonly isHead: boolean;
   readonly traffic: RouteTraffic;
   /** Told of what a handler threw: a mistake of ours, answered with 500. */
@@ -24,7 +25,7 @@ export interface ExchangeOptions {
 }
 
 export class Exchange {
-  readonly requestId: string;
+  readonly #requestId: RequestId;
   readonly #res: HttpResponse;
   readonly #isHead: boolean;
   readonly #onThrow: ExchangeOptions['onThrow'];
@@ -40,7 +41,7 @@ export class Exchange {
 
   constructor(res: HttpResponse, options: ExchangeOptions) {
     this.#res = res;
-    this.requestId = options.requestId;
+    this.#requestId = options.requestId;
     this.#isHead = options.isHead;
     this.#onThrow = options.onThrow;
     this.#traffic = options.traffic;
@@ -99,8 +100,9 @@ export class Exchange {
 
   /** What a step threw is our mistake, answered with 500. */
   threw(error: unknown): void {
-    this.#onThrow(error, this.requestId);
-    this.answer(failure(this.#wantsJson, this.requestId));
+    const requestId = this.#requestId.toString();
+    this.#onThrow(error, requestId);
+    this.answer(failure(this.#wantsJson, requestId));
   }
 
   answer(response: Response): void {
@@ -113,7 +115,7 @@ export class Exchange {
 
   reject(rejection: Rejection, extra: Headers = []): void {
     if (this.#open) this.#traffic.rejected(rejection.kind);
-    this.answer(errorResponse(rejection, this.#wantsJson, this.requestId, extra));
+    this.answer(errorResponse(rejection, this.#wantsJson, this.#requestId.toString(), extra));
   }
 
   /** Begins an answer that goes on; undefined where there is nobody to write it to. Only in a step of ours. */
@@ -147,13 +149,15 @@ export class Exchange {
       if (status !== 204 && status !== 304)
         res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')));
       res.endWithoutBody();
-    } else res.end(body ?? '', this.#closeAfter);
+    } else if (body === null && !this.#closeAfter)
+      // To hand it an empty text was 0.1 µs.
+      res.end();
+    else res.end(body ?? '', this.#closeAfter);
   }
 
   #writeHead(status: Response['status'], headers: Headers): void {
     const res = this.#res;
-    // One call for both: 0.1 µs instead of 0.4, for what is written comes to the same bytes.
-    res.writeStatus(`${statusLine(status)}\r\nX-Request-Id: ${this.requestId}`);
+    res.writeStatus(statusAndId(status, this.#requestId));
     for (const header of headers) res.writeHeader(header[0], header[1]);
     if (this.rateLimitHeaders === undefined) return;
     for (const header of this.rateLimitHeaders) res.writeHeader(header[0], header[1]);

@@ -1,5 +1,6 @@
 /** What answers look like: statuses, JSON, and the two forms of an error (plain text, RFC 9457). */
 import type { Rejection, RejectionKind } from '../domain/rejection.ts';
+import { REQUEST_ID_DIGITS, type RequestId } from './request-id.ts';
 
 export type Status =
   | 200
@@ -95,12 +96,31 @@ export const EXTRA_HEADERS: { readonly [K in RejectionKind]?: Headers } = {
   overloaded: [['Retry-After', RETRY_AFTER_SECONDS]],
 };
 
-/** By status. */
-const STATUS_LINES: string[] = [];
-for (const [status, reason] of Object.entries(REASONS)) STATUS_LINES[Number(status)] = `${status} ${reason}`;
+interface StatusAndId {
+  readonly bytes: ArrayBuffer;
+  readonly view: DataView;
+  /** The id is written over its end. */
+  readonly idAt: number;
+}
 
-export function statusLine(status: Status): string {
-  return STATUS_LINES[status] ?? String(status);
+/** By status. */
+const STATUSES: StatusAndId[] = [];
+for (const [status, reason] of Object.entries(REASONS)) {
+  const text = Buffer.from(`${status} ${reason}\r\nX-Request-Id: ${' '.repeat(REQUEST_ID_DIGITS)}`);
+  const bytes = new Uint8Array(text).buffer;
+  const idAt = text.length - REQUEST_ID_DIGITS;
+  STATUSES[Number(status)] = { bytes, view: new DataView(bytes), idAt };
+}
+
+/**
+ * A status and the header that every answer has, to be written as a status, and good until the next is asked for: one
+ * call, where a header besides was 0.3 µs, and bytes, of which no string is made and flattened, 0.3 more.
+ */
+export function statusAndId(status: Status, requestId: RequestId): ArrayBuffer {
+  const known = STATUSES[status];
+  if (known === undefined) throw new Error(`no status ${status}`);
+  requestId.writeTo(known.view, known.idAt);
+  return known.bytes;
 }
 
 /** `body` is JSON text. */

@@ -13,26 +13,6 @@ export const systemEntropy: Entropy = {
   uuid: () => randomUUID(),
 };
 
-const POOL_BYTES = 8192;
-const ID_DIGITS = 24;
-
-/**
- * Random ids of 24 hex digits: cut from a pool, since the kernel's generator costs a microsecond a call, and turning
- * bytes into digits a tenth of one.
- */
-export function randomIds(entropy: Entropy): () => string {
-  let pool = '';
-  let at = 0;
-  return () => {
-    if (at + ID_DIGITS > pool.length) {
-      pool = Buffer.from(entropy.bytes(POOL_BYTES)).toString('hex');
-      at = 0;
-    }
-    at += ID_DIGITS;
-    return pool.slice(at - ID_DIGITS, at);
-  };
-}
-
 /** From 0 up to, not including, 1. */
 export function randomFraction(entropy: Entropy): number {
   return Buffer.from(entropy.bytes(4)).readUInt32BE() / 2 ** 32;
