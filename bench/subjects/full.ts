@@ -23,8 +23,8 @@ const WARM_UP_EVENTS = 200_000;
 
 const PER_SECOND = 20_000;
 const CONNECTIONS = 64;
-const ROUND_SECONDS = 4;
-const ROUNDS = 5;
+const ROUND_SECONDS = 3;
+const ROUNDS = 11;
 
 export async function full(scope: Scope): Promise<Findings> {
   const server = scope.add(await startForeshock(UNSHED));
