@@ -100,9 +100,8 @@ export class Exchange {
 
   /** What a step threw is our mistake, answered with 500. */
   threw(error: unknown): void {
-    const requestId = this.#requestId.toString();
-    this.#onThrow(error, requestId);
-    this.answer(failure(this.#wantsJson, requestId));
+    this.#onThrow(error, this.#requestId.toString());
+    this.answer(failure(this.#wantsJson, this.#requestId));
   }
 
   answer(response: Response): void {
@@ -115,7 +114,7 @@ export class Exchange {
 
   reject(rejection: Rejection, extra: Headers = []): void {
     if (this.#open) this.#traffic.rejected(rejection.kind);
-    this.answer(errorResponse(rejection, this.#wantsJson, this.#requestId.toString(), extra));
+    this.answer(errorResponse(rejection, this.#wantsJson, this.#requestId, extra));
   }
 
   /** Begins an answer that goes on; undefined where there is nobody to write it to. Only in a step of ours. */
@@ -149,10 +148,10 @@ export class Exchange {
       if (status !== 204 && status !== 304)
         res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')));
       res.endWithoutBody();
-    } else if (body === null && !this.#closeAfter)
+    } else if (body === null && !this.#closeAfter) {
       // To hand it an empty text was 0.1 µs.
       res.end();
-    else res.end(body ?? '', this.#closeAfter);
+    } else res.end(body ?? '', this.#closeAfter);
   }
 
   #writeHead(status: Response['status'], headers: Headers): void {

@@ -2,7 +2,6 @@
  * The id of a request, told in every answer and beside what went wrong: 24 hex digits, cut from a pool of random ones,
  * since the kernel's generator costs a microsecond a call, and turning bytes into digits a tenth of one.
  */
-import { Buffer } from 'node:buffer';
 import { copyBytes } from '../lib/bytes.ts';
 import type { Entropy } from '../lib/entropy.ts';
 

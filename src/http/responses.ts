@@ -170,7 +170,7 @@ export function options(allow: string): Response {
 export function errorResponse(
   rejection: Rejection,
   wantsJson: boolean,
-  instance: string,
+  instance: RequestId,
   extra: Headers = [],
 ): Response {
   const headers = [...(EXTRA_HEADERS[rejection.kind] ?? []), ...extra];
@@ -178,7 +178,7 @@ export function errorResponse(
 }
 
 /** Our own mistake: says so, and nothing about it. */
-export function failure(wantsJson: boolean, instance: string): Response {
+export function failure(wantsJson: boolean, instance: RequestId): Response {
   return errorBody(500, 'the server failed on this request', [], wantsJson, instance);
 }
 
@@ -187,9 +187,10 @@ function errorBody(
   detail: string,
   headers: Headers,
   wantsJson: boolean,
-  instance: string,
+  instance: RequestId,
 ): Response {
   if (!wantsJson) return { status, headers: [...TEXT_HEADERS, ...headers], body: detail };
-  const problem = { type: 'about:blank', title: REASONS[status], status, detail, instance };
+  const about = { type: 'about:blank', title: REASONS[status], status, detail };
+  const problem = { ...about, instance: instance.toString() };
   return { status, headers: [...PROBLEM_HEADERS, ...headers], body: JSON.stringify(problem) };
 }
