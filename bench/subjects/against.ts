@@ -42,8 +42,6 @@ interface Opponents {
   readonly ours: Server;
   readonly peer: Server;
   readonly load: Load;
-  /** Where the peer wants something else. */
-  readonly peerLoad?: Load;
 }
 
 interface Server {
@@ -58,9 +56,9 @@ export async function wrkDuel(
 ): Promise<Record<'ours' | 'peer', Figures>> {
   const duel = new Duel<'ours' | 'peer'>();
   await inSpells(scope, async (servers) => {
-    const { ours, peer, load, peerLoad = load } = await start(servers);
+    const { ours, peer, load } = await start(servers);
     const contenders = {
-      peer: { pid: peer.pid, run: () => wrkLoad({ ...peerLoad, port: peer.port }) },
+      peer: { pid: peer.pid, run: () => wrkLoad({ ...load, port: peer.port }) },
       ours: { pid: ours.pid, run: () => wrkLoad({ ...load, port: ours.port }) },
     };
     await duel.fight(contenders, ROUNDS_OF_SPELL);
