@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { copyBytes } from '../../src/lib/bytes.ts';
+import { copyBytes, viewOf } from '../../src/lib/bytes.ts';
 import { TextCache } from '../../src/lib/text-cache.ts';
 
 /** Few letters, so that texts are often alike at one end or of one length; and what is no UTF-8. */
@@ -9,10 +9,6 @@ const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 70 }).map((array) => Buffer.from(array)),
   fc.integer({ min: 0, max: 70 }).map((length) => Buffer.alloc(length, 'x')),
 );
-
-function viewOf(buffer: Buffer): DataView {
-  return new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
-}
 
 describe('a cache of texts', () => {
   it('answers with what bytes read as, however few places it has', () => {
