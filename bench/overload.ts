@@ -90,7 +90,8 @@ async function peakOf(kind: Kind): Promise<number> {
       depth: 2,
       requests: Number.MAX_SAFE_INTEGER,
       seconds: 3,
-    };
+      refused: 'fails',
+    } as const;
     return (await flood(load, () => text)).perSecond;
   });
 }

@@ -25,6 +25,7 @@ const all = (port: number, requests: number): FloodOptions => ({
   depth: DEPTH,
   requests,
   seconds: FLOOD_DEADLINE_SECONDS,
+  refused: 'sent-again',
 });
 
 export class LoadClient {
@@ -44,7 +45,8 @@ export class LoadClient {
 
   /** As many as the server takes in this time. */
   flood(port: number, seconds: number, traffic: Traffic): Promise<FloodResult> {
-    const options = { ...all(port, Number.MAX_SAFE_INTEGER), seconds };
+    const most = Number.MAX_SAFE_INTEGER;
+    const options = { ...all(port, most), seconds, refused: 'fails' } as const;
     return this.#ask({ type: 'flood', options, traffic });
   }
 

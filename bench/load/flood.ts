@@ -10,59 +10,92 @@ export interface FloodOptions {
   readonly requests: number;
   /** … or when this long has passed, whichever comes first. */
   readonly seconds: number;
+  /**
+   * What becomes of a request that is answered 503: it fails the flood, or is sent again, for work that must be done
+   * and whose time is not measured: a disk that stands still for a while refuses it.
+   */
+  readonly refused: 'fails' | 'sent-again';
 }
+
+/** Retry-After, as the server says it. */
+const RETRY_AFTER_MS = 1000;
 
 export interface FloodResult {
   readonly requests: number;
   readonly perSecond: number;
 }
 
-/** @throws Error at the first answer that is not 2xx, and where a connection is lost */
+/** @throws Error at the first answer that is neither 2xx nor to be sent again, and where a connection is lost */
 export function flood(options: FloodOptions, nextRequest: () => string): Promise<FloodResult> {
   return new Promise((resolve, reject) => {
     const { port, connections, depth, requests } = options;
     const open: Connection[] = [];
     const startedAt = performance.now();
     const endAt = startedAt + options.seconds * 1000;
-    let sent = 0;
+    const refused: string[] = [];
+    let begun = 0;
+    let underWay = 0;
     let answered = 0;
+    let isOver = false;
     const finish = (error?: Error) => {
+      isOver = true;
       for (const connection of open.splice(0)) connection.close();
       const seconds = (performance.now() - startedAt) / 1000;
       if (error === undefined) resolve({ requests: answered, perSecond: answered / seconds });
       else reject(error);
     };
-    const take = (most: number): string => {
-      let text = '';
-      if (performance.now() >= endAt) return text;
-      for (let n = 0; n < most && sent < requests; n += 1) {
-        text += nextRequest();
-        sent += 1;
-      }
-      return text;
+    const next = (): string | undefined => {
+      const again = refused.shift();
+      if (again !== undefined || begun === requests) return again;
+      begun += 1;
+      return nextRequest();
     };
     const begin = async () => {
-      let due = 0;
+      const sent: string[] = [];
+      let due = depth;
+      let isPaused = false;
+      const send = () => {
+        let text = '';
+        for (; due > 0 && performance.now() < endAt; due -= 1) {
+          const request = next();
+          if (request === undefined) break;
+          sent.push(request);
+          underWay += 1;
+          text += request;
+        }
+        if (text !== '') connection.send(text);
+      };
+      const pause = () => {
+        isPaused = true;
+        setTimeout(() => {
+          if (isOver) return;
+          isPaused = false;
+          send();
+          finishIfDone();
+        }, RETRY_AFTER_MS);
+      };
+      const finishIfDone = () => {
+        if (underWay === 0 && (answered === requests || performance.now() >= endAt)) finish();
+      };
       const connection = await Connection.open(
         port,
         (status, body) => {
-          if (status < 200 || status > 299)
-            return finish(new Error(`answered ${status}: ${body.toString()}`));
-          answered += 1;
+          const request = sent.shift();
+          underWay -= 1;
           due += 1;
+          if (status >= 200 && status <= 299) answered += 1;
+          else if (status === 503 && options.refused === 'sent-again' && request !== undefined) {
+            refused.push(request);
+            if (!isPaused) pause();
+          } else return finish(new Error(`answered ${status}: ${body.toString()}`));
           // Half of the depth at a time: the other half keeps the server busy meanwhile.
-          if (due >= depth / 2) {
-            const text = take(due);
-            due = 0;
-            if (text !== '') connection.send(text);
-          }
-          if (answered === sent && (sent === requests || performance.now() >= endAt)) finish();
+          if (due >= depth / 2 && !isPaused) send();
+          finishIfDone();
         },
         finish,
       );
       open.push(connection);
-      const text = take(depth);
-      if (text !== '') connection.send(text);
+      send();
     };
     for (let n = 0; n < connections; n += 1) begin().catch(finish);
   });

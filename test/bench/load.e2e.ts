@@ -26,7 +26,7 @@ async function serve(answer: (body: string) => number): Promise<number> {
 }
 
 const traffic = { keys: ['k1', 'k2'], services: 10, life: { type: 'ttl', seconds: 60 }, batch: 1 } as const;
-const once = { connections: 2, depth: 4, seconds: 10 };
+const once = { connections: 2, depth: 4, seconds: 10, refused: 'fails' } as const;
 
 describe('traffic', () => {
   it('names every service before any again, in events that are whole', async () => {
@@ -72,6 +72,36 @@ describe('a flood', () => {
     let taken = 0;
     const port = await serve(() => (++taken === 7 ? 503 : 201));
     await expect(flood({ port, requests: 20, ...once }, requestsOf(traffic))).rejects.toThrow('503');
+  });
+
+  it('sends again what was refused for a while, where it is work that must be done', async () => {
+    const keys = Array.from({ length: 21 }, (_, n) => `k${n}`);
+    const taken: string[] = [];
+    let asked = 0;
+    const port = await serve((body) => {
+      asked += 1;
+      if (asked >= 7 && asked <= 12) return 503;
+      taken.push((JSON.parse(body) as { hostname: string }).hostname);
+      return 201;
+    });
+    const options = { port, requests: keys.length, ...once, refused: 'sent-again' } as const;
+    const { requests } = await flood(options, registrationsOf(keys));
+    expect([requests, asked]).toEqual([21, 27]);
+    expect(taken.toSorted()).toEqual(keys.map((_, n) => `host-${n}`).toSorted());
+  });
+
+  it('fails all the same where a request is found wrong', async () => {
+    let taken = 0;
+    const port = await serve(() => (++taken === 7 ? 400 : 201));
+    const options = { port, requests: 20, ...once, refused: 'sent-again' } as const;
+    await expect(flood(options, requestsOf(traffic))).rejects.toThrow('400');
+  });
+
+  it('ends at its time where all is refused', async () => {
+    const port = await serve(() => 503);
+    const options = { port, requests: 20, ...once, seconds: 0.2, refused: 'sent-again' } as const;
+    const { requests } = await flood(options, requestsOf(traffic));
+    expect(requests).toBe(0);
   });
 });
 
