@@ -10,7 +10,15 @@ import type { Peer } from '../peers/peer.ts';
 import type { Row } from '../report/row.ts';
 import { type Foreshock, startForeshock } from '../servers/foreshock.ts';
 import type { Findings, Scope } from '../subject.ts';
-import { costRow, inSpells, ROUNDS_OF_SPELL, SECONDS, throughputRow, wrkDuel, wrkRows } from './against.ts';
+import {
+  costRow,
+  inSpells,
+  ROUNDS_AGAINST_BARE,
+  SECONDS,
+  throughputRow,
+  wrkDuel,
+  wrkRows,
+} from './against.ts';
 
 const PEER = 'bare uWebSockets.js';
 const WRITE = { what: 'POST /v1/events, write', peerName: PEER, least: 0.55, aim: 0.7 };
@@ -39,11 +47,11 @@ export async function ingest(scope: Scope): Promise<Findings> {
     if (WRK_MISSING === undefined) {
       const load = eventLoad(ours, EVENT, CONNECTIONS, SECONDS);
       const on = under((port) => wrkLoad({ ...load, port }));
-      await saturated.fight({ bare: on(bare), ours: on(ours) }, ROUNDS_OF_SPELL);
+      await saturated.fight({ bare: on(bare), ours: on(ours) }, ROUNDS_AGAINST_BARE);
       // What the log would cost at the least, were it written so. By itself: what it has written goes to the disk in the turn
       // of whoever comes next.
       const writer = servers.add(await startBareWriter());
-      await writing.fight({ writer: on(writer) }, ROUNDS_OF_SPELL);
+      await writing.fight({ writer: on(writer) }, ROUNDS_AGAINST_BARE);
     }
     const at = under(equalRate(servers.add(new LoadClient()), ours));
     await atEqualRate.fight({ bare: at(bare), ours: at(ours) }, WARM_ROUNDS_OF_SPELL);
@@ -102,10 +110,11 @@ function equalRate(client: LoadClient, { ingestKey }: Foreshock) {
 
 export async function fsync(scope: Scope): Promise<Findings> {
   if (WRK_MISSING !== undefined) return { rows: [], skipped: [WRK_MISSING] };
-  const figures = await wrkDuel(scope, async (servers) => {
+  const start = async (servers: Scope) => {
     const ours = servers.add(await startForeshock(['--durability', 'fsync']));
     const peer = servers.add(await startBare());
     return { ours, peer, load: eventLoad(ours, EVENT, FSYNC_CONNECTIONS, SECONDS) };
-  });
+  };
+  const figures = await wrkDuel(scope, start, ROUNDS_AGAINST_BARE);
   return { rows: wrkRows(FSYNC, FSYNC_CONNECTIONS, figures) };
 }
