@@ -104,8 +104,16 @@ export class Agents {
   }
 
   /** Whose events a record holds, or undefined. */
-  find({ view, idsStart, idsEnd }: EventCursor): AgentNumber | undefined {
-    return this.#ids.get(view, idsStart, idsEnd) as AgentNumber | undefined;
+  find(cursor: EventCursor): AgentNumber | undefined {
+    const { view, idsStart, idsEnd } = cursor;
+    const number = this.#ids.get(view, idsStart, idsEnd) ?? this.#findByText(cursor);
+    return number as AgentNumber | undefined;
+  }
+
+  /** In logs of earlier versions. */
+  #findByText({ tenantId, agentId }: EventCursor): number | undefined {
+    const ids = idBytes(tenantId, agentId);
+    return this.#ids.get(new DataView(ids.buffer, ids.byteOffset, ids.length), 0, ids.length);
   }
 
   /** Events as the log takes them, of an agent that has registered. */

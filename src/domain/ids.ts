@@ -3,7 +3,7 @@
  * for another. Those of agents, services and events are derived, not drawn: replaying the log, or two
  * requests at once, give the same thing the same id.
  */
-import { validate as uuidValidate, v5 as uuidv5 } from 'uuid';
+import { parse, stringify, validate as uuidValidate, v5 as uuidv5 } from 'uuid';
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
@@ -35,6 +35,16 @@ export const outboundId = (uuid: string): OutboundId => uuid as OutboundId;
 /** The canonical lower-case form of a UUID in any case, or undefined where the text is none. */
 export function parseUuid(text: string): string | undefined {
   return uuidValidate(text) ? text.toLowerCase() : undefined;
+}
+
+/** The 16 bytes of a UUID in its canonical form, or undefined where the text is none. */
+export function uuidBytes(text: string): Uint8Array | undefined {
+  return parseUuid(text) === text ? parse(text) : undefined;
+}
+
+/** The UUID of 16 bytes that `uuidBytes` gave. */
+export function uuidText(bytes: Uint8Array): string {
+  return stringify(bytes);
 }
 
 /** One ingest key is one agent: UUIDv5 (RFC 9562 §5.5) of the key within its tenant. */

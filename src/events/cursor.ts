@@ -2,9 +2,9 @@
 import type { Idempotency } from '../domain/command.ts';
 import type { EncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
-import type { AgentId, TenantId } from '../domain/ids.ts';
-import { TextCache } from '../lib/text-cache.ts';
-import { EVENT_FIELDS, RECORD_EVENTS_CODE } from './encoding.ts';
+import { type AgentId, type TenantId, uuidText } from '../domain/ids.ts';
+import { TextCache, utf8Text } from '../lib/text-cache.ts';
+import { BIN_8, EVENT_FIELDS, RECORD_EVENTS_CODE } from './encoding.ts';
 
 export interface Details {
   readonly vendor: string;
@@ -20,8 +20,10 @@ const DETAILS_FIELDS = 6;
 const NULL = 0xc0;
 
 /** Ids and names come again and again. (An ingest finds its service without its name: commands/services.ts.) */
-const ids = new TextCache(65_536);
-const names = new TextCache(65_536);
+const ids = new TextCache(65_536, (view, start, length) =>
+  uuidText(new Uint8Array(view.buffer, view.byteOffset + start, length)),
+);
+const names = new TextCache(65_536, utf8Text);
 
 /**
  * Over the memory that the last cursor read: nearly all read the same few buffers, a live one the very same. (To ask a
@@ -78,23 +80,22 @@ export class EventCursor {
     this.isKeyed = this.#arrayLength() > UNKEYED_FIELDS;
     if (this.#number() !== RECORD_EVENTS_CODE) throw new Error('not a record of events');
     this.idsStart = this.#at;
-    this.#skipText();
-    this.#skipText();
+    this.#at = endOfId(this.view, endOfId(this.view, this.#at));
     this.idsEnd = this.#at;
     this.count = this.#arrayLength();
     this.#left = this.count;
   }
 
   get tenantId(): TenantId {
-    return this.#textAt(this.idsStart, ids) as TenantId;
+    return this.#idAt(this.idsStart) as TenantId;
   }
 
   get agentId(): AgentId {
-    return this.#textAt(endOfText(this.view, this.idsStart), ids) as AgentId;
+    return this.#idAt(endOfId(this.view, this.idsStart)) as AgentId;
   }
 
   get serviceName(): string {
-    return this.#textAt(this.#serviceAt, names);
+    return this.#textAt(this.#serviceAt);
   }
 
   /** The same as bytes, in the view. */
@@ -107,7 +108,7 @@ export class EventCursor {
   }
 
   get vendor(): string {
-    return this.#textAt(this.#detailsAt, names);
+    return this.#textAt(this.#detailsAt);
   }
 
   get eventType(): EventType {
@@ -196,9 +197,14 @@ export class EventCursor {
     return this.view.getFloat64(this.#at - 8);
   }
 
-  #textAt(at: number, cache: TextCache): string {
+  #textAt(at: number): string {
     const end = endOfText(this.view, at);
-    return cache.read(this.view, startOfText(this.view, at), end);
+    return names.read(this.view, startOfText(this.view, at), end);
+  }
+
+  #idAt(at: number): string {
+    const { view } = this;
+    return view.getUint8(at) === BIN_8 ? ids.read(view, at + 2, endOfId(view, at)) : this.#textAt(at);
   }
 
   #skipText(): void {
@@ -257,6 +263,10 @@ export function idempotencyIn(bytes: Buffer, start: number): Idempotency | undef
   const cursor = new EventCursor(bytes, start);
   while (cursor.next());
   return cursor.idempotency();
+}
+
+function endOfId(view: DataView, at: number): number {
+  return view.getUint8(at) === BIN_8 ? at + 2 + view.getUint8(at + 1) : endOfText(view, at);
 }
 
 function endOfEvent(view: DataView, at: number): number {

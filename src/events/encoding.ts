@@ -3,7 +3,7 @@
  * their form is made for reading without decoding: a reader walks the bytes and makes strings only of what it looks
  * up, and what a state window shows of an event stays a slice that is copied as it is.
  *
- *   record   [1, tenant id, agent id, [event, …]]
+ *   record   [1, tenant id, agent id, [event, …]]    (ids as their 16 bytes, bin 8; in logs of earlier versions as text)
  *   event    [service name, event type, confidence, ttl seconds, timestamp ms or null, raw line or null, details …]
  *            A request that had an Idempotency-Key: [1, tenant id, agent id, [event, …], key, payload hash]
  *   details  vendor, entity, old value, new value, actor, sha     (six fields in a row, the last four or null)
@@ -14,13 +14,16 @@
 import type { Idempotency } from '../domain/command.ts';
 import type { EncodedCommand, EncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES } from '../domain/event.ts';
-import type { AgentId, TenantId } from '../domain/ids.ts';
+import { type AgentId, type TenantId, uuidBytes } from '../domain/ids.ts';
 import { viewOf } from '../lib/bytes.ts';
 import type { IdIndex } from '../lib/id-index.ts';
 
 export const RECORD_EVENTS_CODE = 1;
 
 export const EVENT_FIELDS = 12;
+
+/** Begins an id that is written as bytes; behind it stands how many. */
+export const BIN_8 = 0xc4;
 
 /** Bytes that a string takes beyond its UTF-8, and a number in all, at most. */
 const OVERHEAD = 9;
@@ -170,22 +173,26 @@ export function writeNumber(view: DataView, at: number, value: number): number {
 
 /** The ids of a tenant and an agent as records have them, one behind the other. */
 export function idBytes(tenantId: TenantId, agentId: AgentId): Buffer {
-  const bytes = Buffer.allocUnsafe(3 * (tenantId.length + agentId.length) + 2 * OVERHEAD);
-  return bytes.subarray(0, writeId(bytes, writeId(bytes, 0, tenantId), agentId));
+  return Buffer.concat([idForm(tenantId), idForm(agentId)]);
 }
 
-/** An id is short and ASCII: written a character at a time it costs half of what a call to `write` does. */
+/** An id as records of events have it. */
+export function idForm(id: TenantId | AgentId): Buffer {
+  const bytes = Buffer.alloc(3 * id.length + OVERHEAD);
+  return bytes.subarray(0, writeId(bytes, 0, id));
+}
+
+/**
+ * As bytes: of the 335 that an event came to in the log, 76 were ids as text. Memory of the page cache is new for each
+ * page, and an ingest took 5 % less with 40 bytes less of it. What is no UUID, as ids in tests, is written as text.
+ */
 function writeId(bytes: Buffer, at: number, id: string): number {
-  if (id.length >= 128) return writeText(bytes, at, id);
-  bytes[at] = 0xd9;
-  bytes[at + 1] = id.length;
-  const start = at + 2;
-  for (let index = 0; index < id.length; index += 1) {
-    const code = id.charCodeAt(index);
-    if (code >= 128) return writeText(bytes, at, id);
-    bytes[start + index] = code;
-  }
-  return start + id.length;
+  const uuid = uuidBytes(id);
+  if (uuid === undefined) return writeText(bytes, at, id);
+  bytes[at] = BIN_8;
+  bytes[at + 1] = uuid.length;
+  bytes.set(uuid, at + 2);
+  return at + 2 + uuid.length;
 }
 
 function writeText(bytes: Buffer, at: number, text: string | null): number {

@@ -11,29 +11,34 @@ import { copyBytes, sameBytes } from './bytes.ts';
 const ROW_BYTES = 64;
 const LONGEST = ROW_BYTES - 1;
 
+/** The text of `length` bytes from `start` on. */
+export type Decode = (view: DataView, start: number, length: number) => string;
+
 export class TextCache {
+  readonly #decode: Decode;
   readonly #texts: string[];
   /** One after the other. */
   readonly #rows: DataView;
   readonly #mask: number;
 
   /** @param places a power of two */
-  constructor(places: number) {
+  constructor(places: number, decode: Decode) {
+    this.#decode = decode;
     this.#texts = new Array<string>(places).fill('');
     this.#rows = new DataView(new ArrayBuffer(places * ROW_BYTES));
     this.#mask = places - 1;
   }
 
-  /** The text whose UTF-8 stands from `start` to `end`. */
+  /** The text whose bytes stand from `start` to `end`. */
   read(view: DataView, start: number, end: number): string {
     const length = end - start;
-    if (length > LONGEST) return decoded(view, start, length);
+    if (length > LONGEST) return this.#decode(view, start, length);
     const place = hashOf(view, start, end) & this.#mask;
     const row = place * ROW_BYTES;
     const isKnown =
       this.#rows.getUint8(row) === length && sameBytes(this.#rows, row + 1, view, start, length);
     if (isKnown) return this.#texts[place] ?? '';
-    const text = decoded(view, start, length);
+    const text = this.#decode(view, start, length);
     this.#texts[place] = text;
     this.#rows.setUint8(row, length);
     copyBytes(this.#rows, row + 1, view, start, length);
@@ -41,7 +46,7 @@ export class TextCache {
   }
 }
 
-function decoded(view: DataView, start: number, length: number): string {
+export function utf8Text(view: DataView, start: number, length: number): string {
   return Buffer.from(view.buffer, view.byteOffset + start, length).toString();
 }
 

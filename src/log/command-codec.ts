@@ -9,7 +9,16 @@ import type { AlertChange, AlertMatch, Candidate } from '../domain/alert.ts';
 import type { Command, CommandType, CorrelateAlert, NewKey, RecordEvents } from '../domain/command.ts';
 import type { EncodedCommand } from '../domain/encoded-events.ts';
 import type { ContextEvent } from '../domain/event.ts';
-import { agentId, alertId, deliveryId, integrationId, keyId, outboundId, tenantId } from '../domain/ids.ts';
+import {
+  agentId,
+  alertId,
+  deliveryId,
+  integrationId,
+  keyId,
+  outboundId,
+  type TenantId,
+  tenantId,
+} from '../domain/ids.ts';
 import {
   DIRECTIONS,
   type Direction,
@@ -19,7 +28,7 @@ import {
 import { KEY_KINDS, type KeyKind } from '../domain/key.ts';
 import type { AttemptResult } from '../domain/outbound.ts';
 import { EventCursor } from '../events/cursor.ts';
-import { encodeEvents, maxEncodedBytes, RECORD_EVENTS_CODE } from '../events/encoding.ts';
+import { encodeEvents, idForm, maxEncodedBytes, RECORD_EVENTS_CODE } from '../events/encoding.ts';
 import { Fields } from '../lib/fields.ts';
 import { FRAME_BYTES } from './record.ts';
 
@@ -83,11 +92,18 @@ export function isOfType(type: CommandType, bytes: Buffer, start: number): boole
   return bytes[start + 1] === CODES[type];
 }
 
-/** Whether a payload is a command of a tenant, whose id is given as bytes: every code takes one byte, every id one string. */
-export function isOfTenant(tenantId: Buffer, bytes: Buffer, start: number, end: number): boolean {
-  const at = bytes[start + 2] === 0xd9 ? start + 4 : start + 3;
-  const after = at + tenantId.length;
-  return after <= end && bytes.compare(tenantId, 0, tenantId.length, at, after) === 0;
+/** How a tenant's id may stand in a record: in those of events, and in all others. */
+export function formsOf(tenantId: TenantId): readonly Buffer[] {
+  return [idForm(tenantId), packr.pack(tenantId)];
+}
+
+/** Whether a payload is a command of the tenant whose id has these forms: every code takes one byte. */
+export function isOfTenant(forms: readonly Buffer[], bytes: Buffer, start: number, end: number): boolean {
+  const at = start + 2;
+  return forms.some((form) => {
+    const after = at + form.length;
+    return after <= end && bytes.compare(form, 0, form.length, at, after) === 0;
+  });
 }
 
 /** The command in a payload. Throws where there is none, which a record whose CRC is right never shows. */

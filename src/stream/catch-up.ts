@@ -2,7 +2,7 @@
  * Reads from the log what readers have missed, a chunk at a time. Those who want the same from the same place on share
  * it: what all have missed because too much came at once is read, and made into messages, once.
  */
-import { eventsIn, isOfTenant } from '../log/command-codec.ts';
+import { eventsIn, formsOf, isOfTenant } from '../log/command-codec.ts';
 import type { LoggedRecord } from '../log/replay.ts';
 import type { LogWalk } from '../log/walk.ts';
 import type { Feed } from './feed.ts';
@@ -30,7 +30,7 @@ export class CatchUp {
   readonly readers = new Set<StreamReader>();
   readonly #first: StreamReader;
   readonly #walk: LogWalk;
-  readonly #tenantId: Buffer;
+  readonly #tenantForms: readonly Buffer[];
   #point: ResumePoint;
   /** Of the tenant, as of the last record; undefined until one tells. */
   #eventCount: number | undefined;
@@ -40,7 +40,7 @@ export class CatchUp {
     this.#first = reader;
     this.#point = reader.point;
     this.#walk = walk(reader.point.sequence);
-    this.#tenantId = Buffer.from(feed.tenant.id);
+    this.#tenantForms = formsOf(feed.tenant.id);
   }
 
   /** Names what is read next, and for whom: who has the same can share it. */
@@ -59,7 +59,7 @@ export class CatchUp {
     const walked = this.#walk.step(throughSequence, (record) => {
       const { sequence } = record.stamp;
       this.#point = { sequence: sequence + 1, taken: 0 };
-      if (isLost || !isOfTenant(this.#tenantId, record.bytes, record.start, record.end)) return;
+      if (isLost || !isOfTenant(this.#tenantForms, record.bytes, record.start, record.end)) return;
       const count = eventsIn(record.bytes, record.start)?.count ?? 0;
       if (count > 0) this.#eventCount ??= this.#eventsBefore(record, options.nowMs);
       if (count > 0 && this.#eventCount === undefined) isLost = true;

@@ -16,7 +16,7 @@ import { Launched, Site, sleep } from '../support/site.ts';
 
 const SEED = Number(process.env['FORESHOCK_SEED'] ?? 20_260_822);
 const RANDOM_FLIPS = Number(process.env['FORESHOCK_BIT_FLIPS'] ?? 500);
-const MIN_EVENTS = 80;
+const MIN_EVENTS = 100;
 const HEADER_BYTES = 64;
 const FRAME_BYTES = 28;
 /** Without room, which would make a megabyte of each of thousands of copies: `log/room.unit` has what becomes of that. */

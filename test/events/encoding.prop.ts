@@ -5,7 +5,7 @@ import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import type { Idempotency } from '../../src/domain/command.ts';
 import { type ContextEvent, EVENT_TYPES } from '../../src/domain/event.ts';
-import { agentId, tenantId } from '../../src/domain/ids.ts';
+import { agentId, tenantId, uuidBytes } from '../../src/domain/ids.ts';
 import { EventCursor, idempotencyIn, readDetails } from '../../src/events/cursor.ts';
 import {
   encodeAround,
@@ -42,6 +42,12 @@ function fieldsOf(event: ContextEvent): unknown[] {
   const type = EVENT_TYPES.indexOf(eventType);
   const details = [vendor, entity, oldValue, newValue, actor, sha];
   return [serviceName, type, confidence, ttlSeconds, timestampMs, rawLine, ...details];
+}
+
+/** An id as msgpackr reads it: a UUID is 16 bytes. */
+function written(id: string): unknown {
+  const uuid = uuidBytes(id);
+  return uuid === undefined ? id : Buffer.from(uuid);
 }
 
 /** Around every length at which the form of a string, or the guess at it, changes. */
@@ -107,7 +113,7 @@ describe('the events of a record', () => {
       fc.property(idText, idText, batch, (tenant, agent, events) => {
         const bytes = encoded(tenant, agent, events);
         const read: unknown = packr.unpack(bytes, { start: START, end: bytes.length });
-        const expected = [RECORD_EVENTS_CODE, tenant, agent, events.map(fieldsOf)];
+        const expected = [RECORD_EVENTS_CODE, written(tenant), written(agent), events.map(fieldsOf)];
         if (!isDeepStrictEqual(read, expected)) expect(read).toStrictEqual(expected);
       }),
       { numRuns: 150 },
@@ -119,7 +125,8 @@ describe('the events of a record', () => {
       fc.property(idText, idText, batch, edgeText, edgeText, (tenant, agent, events, key, payloadHash) => {
         const bytes = encoded(tenant, agent, events, { key, payloadHash });
         const read: unknown = packr.unpack(bytes, { start: START, end: bytes.length });
-        const expected = [RECORD_EVENTS_CODE, tenant, agent, events.map(fieldsOf), key, payloadHash];
+        const ids = [written(tenant), written(agent)];
+        const expected = [RECORD_EVENTS_CODE, ...ids, events.map(fieldsOf), key, payloadHash];
         if (!isDeepStrictEqual(read, expected)) expect(read).toStrictEqual(expected);
         expect(idempotencyIn(bytes, START)).toStrictEqual({ key, payloadHash });
         expect(idempotencyIn(encoded(tenant, agent, events), START)).toBe(undefined);

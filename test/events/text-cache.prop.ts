@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { copyBytes, viewOf } from '../../src/lib/bytes.ts';
-import { TextCache } from '../../src/lib/text-cache.ts';
+import { TextCache, utf8Text } from '../../src/lib/text-cache.ts';
 
 /** Few letters, so that texts are often alike at one end or of one length; and what is no UTF-8. */
 const bytes = fc.oneof(
@@ -17,7 +17,7 @@ describe('a cache of texts', () => {
         fc.array(bytes, { minLength: 1, maxLength: 30 }),
         fc.constantFrom(1, 2, 64),
         (texts, places) => {
-          const cache = new TextCache(places);
+          const cache = new TextCache(places, utf8Text);
           for (const text of [...texts, ...texts]) {
             const around = Buffer.concat([Buffer.from('"'), text, Buffer.from('"')]);
             expect(cache.read(viewOf(around), 1, 1 + text.length)).toBe(text.toString());
@@ -30,7 +30,7 @@ describe('a cache of texts', () => {
 
   it('answers with the text of the same bytes, and not of others that differ by one', () => {
     for (let length = 0; length <= 70; length += 1) {
-      const cache = new TextCache(1);
+      const cache = new TextCache(1, utf8Text);
       const text = Buffer.alloc(length, 'a');
       expect(cache.read(viewOf(text), 0, length)).toBe(text.toString());
       for (let at = 0; at < length; at += 1) {

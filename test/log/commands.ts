@@ -56,8 +56,12 @@ export const anyEvent: fc.Arbitrary<ContextEvent> = plain({
   rawLine: textOrNull,
 });
 
-/** As long as ids are: the room for them in a record of events is no more. */
-export const idText = anyText.map((id) => id.slice(0, 36).toWellFormed());
+/** UUIDs, as ids are, and what is none; as long as those at the most: the room for them in a record of events is no more. */
+export const idText = fc.oneof(
+  fc.uuid(),
+  fc.uuid().map((id) => id.toUpperCase()),
+  anyText.map((id) => id.slice(0, 36).toWellFormed()),
+);
 
 const tenant = text.map(tenantId);
 const agent = text.map(agentId);

@@ -1,10 +1,12 @@
 /** What is known of agents whether they are heard or not, and of services whose names are no clean UTF-8. */
+import { Packr } from 'msgpackr';
 import { expect, it } from 'vitest';
 import { apply } from '../../src/commands/apply.ts';
 import { State } from '../../src/commands/state.ts';
 import { dumpState, StateRestorer } from '../../src/commands/state-rows.ts';
 import { agentId, keyId, tenantId } from '../../src/domain/ids.ts';
 import { idBytes } from '../../src/events/encoding.ts';
+import { eventsIn } from '../../src/log/command-codec.ts';
 import type { LogPosition } from '../../src/log/position.ts';
 
 const LIMITS = { retentionMs: 3_600_000, windowMaxEvents: 100, windowMaxBytes: 100_000 };
@@ -46,6 +48,21 @@ it('tells of each agent whether it is silent, and since when, through every chan
   state.agents.advance(first.number, silent(START_MS + 50));
   expect(second.context).toMatchObject({ lastSeenAtMs: START_MS + 40, stale: null });
   expect(first.context.stale).toMatchObject({ sinceMs: START_MS + 50, lastSeenAtMs: START_MS });
+});
+
+it('knows an agent by its ids as text too, as logs of earlier versions have them', () => {
+  const { state, tenant, agents } = stateWithAgents(2);
+  const packr = new Packr({ useRecords: false });
+  const event = ['api', 0, 1, 60, null, null, 'v', 'e', null, null, null, null];
+  for (const [n, id] of [agents[1]?.identity.id, agentId('00000000-0000-5000-8000-00000000000f')].entries()) {
+    const bytes = packr.pack([1, TENANT, id, [event]]);
+    const stamp = { sequence: n + 1, atMs: START_MS + n };
+    const record = { stamp, position: (n + 1) as LogPosition, bytes, start: 0, end: bytes.length };
+    expect(apply(state, record)).toMatchObject({ type: n === 0 ? 'applied' : 'rejection' });
+    expect(eventsIn(bytes, 0)).toMatchObject({ tenantId: TENANT, agentId: id });
+  }
+  expect(agents.map(({ history }) => history.countWithin(1000, START_MS + 10))).toEqual([0, 1]);
+  expect(tenant.services.size).toBe(1);
 });
 
 it('takes a name that is no clean UTF-8 for what it reads as, every time', () => {
