@@ -14,6 +14,7 @@ import {
   costRow,
   inSpells,
   ROUNDS_AGAINST_BARE,
+  ROUNDS_OF_SPELL,
   SECONDS,
   throughputRow,
   wrkDuel,
@@ -57,7 +58,7 @@ export async function ingest(scope: Scope): Promise<Findings> {
     await atEqualRate.fight({ bare: at(bare), ours: at(ours) }, WARM_ROUNDS_OF_SPELL);
     const load = eventLoad(ours, EVENT, CONNECTIONS, AUTOCANNON_SECONDS);
     const on = under((port) => autocannonLoad({ ...load, port }, PIPELINING));
-    await pipelined.fight({ bare: on(bare), ours: on(ours) }, WARM_ROUNDS_OF_SPELL);
+    await pipelined.fight({ bare: on(bare), ours: on(ours) }, ROUNDS_OF_SPELL);
   });
   const what = `${WRITE.what}, ${EQUAL_RATE.toLocaleString('en')}/s to both`;
   const how = `autocannon -c ${CONNECTIONS} -p ${PIPELINING}`;
