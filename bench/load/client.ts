@@ -25,7 +25,7 @@ const all = (port: number, requests: number): FloodOptions => ({
   depth: DEPTH,
   requests,
   seconds: FLOOD_DEADLINE_SECONDS,
-  refused: 'sent-again',
+  refused: 'fails',
 });
 
 export class LoadClient {
@@ -33,7 +33,8 @@ export class LoadClient {
 
   /** Sends a number of requests, as fast as they are taken. */
   async send(port: number, requests: number, traffic: Traffic): Promise<void> {
-    const result = await this.#ask<FloodResult>({ type: 'flood', options: all(port, requests), traffic });
+    const options = { ...all(port, requests), refused: 'replaced' } as const;
+    const result = await this.#ask<FloodResult>({ type: 'flood', options, traffic });
     if (result.requests < requests)
       throw new Error(`only ${result.requests} of ${requests} requests were taken`);
   }
@@ -46,7 +47,7 @@ export class LoadClient {
   /** As many as the server takes in this time. */
   flood(port: number, seconds: number, traffic: Traffic): Promise<FloodResult> {
     const most = Number.MAX_SAFE_INTEGER;
-    const options = { ...all(port, most), seconds, refused: 'fails' } as const;
+    const options = { ...all(port, most), seconds };
     return this.#ask({ type: 'flood', options, traffic });
   }
 

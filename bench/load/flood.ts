@@ -11,10 +11,11 @@ export interface FloodOptions {
   /** … or when this long has passed, whichever comes first. */
   readonly seconds: number;
   /**
-   * What becomes of a request that is answered 503: it fails the flood, or is sent again, for work that must be done
-   * and whose time is not measured: a disk that stands still for a while refuses it.
+   * What becomes of a request that is answered 503: it fails the flood, or another is sent in its place, for work that must
+   * be done and whose time is not measured: a disk that stands still for a while refuses it. Another, since how long events
+   * live may hang on when they are sent.
    */
-  readonly refused: 'fails' | 'sent-again';
+  readonly refused: 'fails' | 'replaced';
 }
 
 /** Retry-After, as the server says it. */
@@ -25,14 +26,13 @@ export interface FloodResult {
   readonly perSecond: number;
 }
 
-/** @throws Error at the first answer that is neither 2xx nor to be sent again, and where a connection is lost */
+/** @throws Error at the first answer that is neither 2xx nor to be made good, and where a connection is lost */
 export function flood(options: FloodOptions, nextRequest: () => string): Promise<FloodResult> {
   return new Promise((resolve, reject) => {
     const { port, connections, depth, requests } = options;
     const open: Connection[] = [];
     const startedAt = performance.now();
     const endAt = startedAt + options.seconds * 1000;
-    const refused: string[] = [];
     let begun = 0;
     let underWay = 0;
     let answered = 0;
@@ -44,24 +44,16 @@ export function flood(options: FloodOptions, nextRequest: () => string): Promise
       if (error === undefined) resolve({ requests: answered, perSecond: answered / seconds });
       else reject(error);
     };
-    const next = (): string | undefined => {
-      const again = refused.shift();
-      if (again !== undefined || begun === requests) return again;
-      begun += 1;
-      return nextRequest();
-    };
     const begin = async () => {
-      const sent: string[] = [];
       let due = depth;
       let isPaused = false;
       const send = () => {
         let text = '';
         for (; due > 0 && performance.now() < endAt; due -= 1) {
-          const request = next();
-          if (request === undefined) break;
-          sent.push(request);
+          if (begun === requests) break;
+          begun += 1;
           underWay += 1;
-          text += request;
+          text += nextRequest();
         }
         if (text !== '') connection.send(text);
       };
@@ -80,12 +72,11 @@ export function flood(options: FloodOptions, nextRequest: () => string): Promise
       const connection = await Connection.open(
         port,
         (status, body) => {
-          const request = sent.shift();
           underWay -= 1;
           due += 1;
           if (status >= 200 && status <= 299) answered += 1;
-          else if (status === 503 && options.refused === 'sent-again' && request !== undefined) {
-            refused.push(request);
+          else if (status === 503 && options.refused === 'replaced') {
+            begun -= 1;
             if (!isPaused) pause();
           } else return finish(new Error(`answered ${status}: ${body.toString()}`));
           // Half of the depth at a time: the other half keeps the server busy meanwhile.
@@ -94,6 +85,7 @@ export function flood(options: FloodOptions, nextRequest: () => string): Promise
         },
         finish,
       );
+      if (isOver) return connection.close();
       open.push(connection);
       send();
     };

@@ -74,32 +74,34 @@ describe('a flood', () => {
     await expect(flood({ port, requests: 20, ...once }, requestsOf(traffic))).rejects.toThrow('503');
   });
 
-  it('sends again what was refused for a while, where it is work that must be done', async () => {
-    const keys = Array.from({ length: 21 }, (_, n) => `k${n}`);
-    const taken: string[] = [];
+  it('sends others for those that are refused for a while, where it is work that must be done', async () => {
+    const atMs = Date.now() + 30_000;
     let asked = 0;
+    let taken = 0;
     const port = await serve((body) => {
       asked += 1;
       if (asked >= 7 && asked <= 12) return 503;
-      taken.push((JSON.parse(body) as { hostname: string }).hostname);
+      const { ttl_seconds } = JSON.parse(body) as { ttl_seconds: number };
+      const endsMs = Date.now() + ttl_seconds * 1000;
+      if (endsMs <= atMs - 1100 || endsMs >= atMs + 100) return 500;
+      taken += 1;
       return 201;
     });
-    const options = { port, requests: keys.length, ...once, refused: 'sent-again' } as const;
-    const { requests } = await flood(options, registrationsOf(keys));
-    expect([requests, asked]).toEqual([21, 27]);
-    expect(taken.toSorted()).toEqual(keys.map((_, n) => `host-${n}`).toSorted());
+    const options = { port, requests: 21, ...once, refused: 'replaced' } as const;
+    const { requests } = await flood(options, requestsOf({ ...traffic, life: { type: 'until', atMs } }));
+    expect([requests, taken, asked]).toEqual([21, 21, 27]);
   });
 
   it('fails all the same where a request is found wrong', async () => {
     let taken = 0;
     const port = await serve(() => (++taken === 7 ? 400 : 201));
-    const options = { port, requests: 20, ...once, refused: 'sent-again' } as const;
+    const options = { port, requests: 20, ...once, refused: 'replaced' } as const;
     await expect(flood(options, requestsOf(traffic))).rejects.toThrow('400');
   });
 
   it('ends at its time where all is refused', async () => {
     const port = await serve(() => 503);
-    const options = { port, requests: 20, ...once, seconds: 0.2, refused: 'sent-again' } as const;
+    const options = { port, requests: 20, ...once, seconds: 0.2, refused: 'replaced' } as const;
     const { requests } = await flood(options, requestsOf(traffic));
     expect(requests).toBe(0);
   });
