@@ -8,7 +8,7 @@
  *            A request that had an Idempotency-Key: [1, tenant id, agent id, [event, …], key, payload hash]
  *   details  vendor, entity, old value, new value, actor, sha     (six fields in a row, the last four or null)
  *
- * Any msgpack reader understands it: strings are fixstr, str8, str16 or str32, integers below 2^32 are
+ * Any msgpack reader understands it: ids are bin 8, strings are fixstr, str8, str16 or str32, integers below 2^32 are
  * positive fixint or uint32, all other numbers float64.
  */
 import type { Idempotency } from '../domain/command.ts';

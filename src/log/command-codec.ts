@@ -1,6 +1,7 @@
 /**
  * Commands as msgpack: positional arrays, the command's code first. Positions are only ever added at the
- * end and codes never reused, so that a log outlives the program that wrote it. No msgpack maps: what has
+ * end and codes never reused, so that a log outlives the program that wrote it; where what stands at one changes its form,
+ * as ids of events did, both are read, and segments are of the next version. No msgpack maps: what has
  * the sender's own keys (an integration's config, a webhook's body) travels as JSON text, since msgpackr
  * renames keys such as `__proto__`.
  */

@@ -4,7 +4,7 @@
  *
  *   offset  bytes  what                                                                  (little-endian)
  *        0      8  "FSHKLOG\0"
- *        8      4  u32  format version, 1
+ *        8      4  u32  format version: 2, or 1 where ids of events are text (events/encoding.ts)
  *       12      4  u32  ordinal
  *       16     16  the log's id, drawn when its first segment was made
  *       32      8  f64  sequence number of the first record
@@ -18,12 +18,15 @@
 import { crc32 } from 'node:zlib';
 
 export const HEADER_BYTES = 64;
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
+const FIRST_FORMAT_VERSION = 1;
 export const LOG_ID_BYTES = 16;
 
 const MAGIC = Buffer.from('FSHKLOG\0', 'latin1');
 
 export interface SegmentHeader {
+  /** Of its format. */
+  readonly version: number;
   readonly ordinal: number;
   /** 16 bytes, lower-case hex. */
   readonly logId: string;
@@ -36,7 +39,7 @@ export interface SegmentHeader {
 export function encodeHeader(header: SegmentHeader): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   MAGIC.copy(bytes, 0);
-  bytes.writeUInt32LE(FORMAT_VERSION, 8);
+  bytes.writeUInt32LE(header.version, 8);
   bytes.writeUInt32LE(header.ordinal, 12);
   bytes.write(header.logId, 16, LOG_ID_BYTES, 'hex');
   bytes.writeDoubleLE(header.firstSequence, 32);
@@ -65,10 +68,11 @@ export function decodeHeader(bytes: Buffer): HeaderReading {
   if (crc32(bytes.subarray(0, 60)) !== bytes.readUInt32LE(60)) {
     return { type: 'bad', reason: 'header checksum mismatch' };
   }
-  if (version !== FORMAT_VERSION) {
+  if (version !== FORMAT_VERSION && version !== FIRST_FORMAT_VERSION) {
     return { type: 'bad', reason: `log format version ${version}`, otherVersion: version };
   }
   const header: SegmentHeader = {
+    version,
     ordinal: bytes.readUInt32LE(12),
     logId: bytes.toString('hex', 16, 16 + LOG_ID_BYTES),
     firstSequence: bytes.readDoubleLE(32),

@@ -8,7 +8,7 @@ import { LogDamaged, SyncFailed } from './errors.ts';
 import { MAX_SEGMENT_BYTES, positionAt } from './position.ts';
 import { FRAME_BYTES, MAX_PAYLOAD_BYTES, sealFrame } from './record.ts';
 import { type LoggedRecord, readHeader, type SegmentEnd } from './replay.ts';
-import { type SegmentHeader, segmentFileName } from './segment.ts';
+import { FORMAT_VERSION, type SegmentHeader, segmentFileName } from './segment.ts';
 import { type ActiveSegment, newSegment, syncFolder } from './segment-file.ts';
 
 /** How a log grows: what `append` promises when it returns differs, see the two writers. */
@@ -81,13 +81,16 @@ export class Tip {
 
   mustRotate(): boolean {
     const { active } = this;
-    return active === undefined || active.sealed || active.lengthBytes >= this.#segmentBytes;
+    if (active === undefined || active.sealed || active.lengthBytes >= this.#segmentBytes) return true;
+    // Who reads no more than the format of a segment would take what is written now for damage.
+    return active.header.version !== FORMAT_VERSION;
   }
 
   /** The header of the segment that `first` will begin: everything in it is known before the disk is asked. */
   nextHeader(first: Stamp): SegmentHeader {
     const { active } = this;
     return {
+      version: FORMAT_VERSION,
       ordinal: (active?.header.ordinal ?? 0) + 1,
       logId: active?.header.logId ?? this.#newLogId,
       firstSequence: first.sequence,

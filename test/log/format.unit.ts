@@ -1,4 +1,4 @@
-/** The bytes of format version 1: data that was written by one release is read by all later ones. */
+/** The bytes of the format: data that was written by one release is read by all later ones. */
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { FRAME_BYTES, MAX_PAYLOAD_BYTES, readFrame, sealFrame } from '../../src/log/record.ts';
@@ -11,6 +11,7 @@ import {
 } from '../../src/log/segment.ts';
 
 const HEADER: SegmentHeader = {
+  version: 2,
   ordinal: 3,
   logId: '00112233445566778899aabbccddeeff',
   firstSequence: 42,
@@ -31,15 +32,23 @@ describe('the header of a segment', () => {
     const bytes = encodeHeader(HEADER);
     expect(bytes.toString('hex').match(/.{2,16}/g)).toEqual([
       '4653484b4c4f4700', // FSHKLOG, and a zero
-      '0100000003000000', // version, ordinal
+      '0200000003000000', // version, ordinal
       '0011223344556677',
       '8899aabbccddeeff',
       '0000000000004540', // 42
       '000000cc829c7942', // 1 760 000 000 000
       '000000000000b040', // 4096
-      'efbeadde27eb2881', // CRC of the record before, CRC of all this
+      'efbeadde30ef7d3b', // CRC of the record before, CRC of all this
     ]);
     expect(decodeHeader(bytes)).toEqual({ type: 'header', header: HEADER, seed: bytes.readUInt32LE(60) });
+  });
+
+  it('of version 1, from before ids of events were bytes, is read as it is and written again as it was', () => {
+    const header = { ...HEADER, version: 1 };
+    const bytes = encodeHeader(header);
+    expect(bytes.readUInt32LE(8)).toBe(1);
+    expect(bytes.readUInt32LE(60)).toBe(0x8128eb27);
+    expect(decodeHeader(bytes)).toEqual({ type: 'header', header, seed: 0x8128eb27 });
   });
 
   it.each([
@@ -52,9 +61,9 @@ describe('the header of a segment', () => {
 
   it('says which version wrote it, where it is whole and of another', () => {
     const bytes = encodeHeader(HEADER);
-    bytes.writeUInt32LE(2, 8);
+    bytes.writeUInt32LE(3, 8);
     bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
-    expect(decodeHeader(bytes)).toEqual({ type: 'bad', reason: 'log format version 2', otherVersion: 2 });
+    expect(decodeHeader(bytes)).toEqual({ type: 'bad', reason: 'log format version 3', otherVersion: 3 });
   });
 });
 

@@ -606,11 +606,11 @@ describe('a segment that does not belong', () => {
   it('because it was written by a later version is refused, and the version named', async () => {
     for (const name of [SECOND, THIRD]) {
       directory.restore(files);
-      directory.put(name, ofVersion(2, fileOf(name)));
+      directory.put(name, ofVersion(3, fileOf(name)));
       const before = directory.files();
       await expect(directory.open()).rejects.toThrow(LogOfOtherVersion);
       await expect(directory.open()).rejects.toThrow(
-        `${name} has log format version 2, and this program reads`,
+        `${name} has log format version 3, and this program reads`,
       );
       expect(directory.files()).toEqual(before);
     }
