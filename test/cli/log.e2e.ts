@@ -175,14 +175,14 @@ describe('foreshock log', () => {
     const directory = copy();
     const path = join(directory, 'log', segments(directory)[0] ?? '');
     const bytes = readFileSync(path);
-    bytes.writeUInt32LE(2, 8);
+    bytes.writeUInt32LE(3, 8);
     bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
     writeFileSync(path, bytes);
     const before = filesOf(directory);
     for (const command of ['verify', 'repair', 'stat']) {
       const { code, stderr } = await log(directory, command, ...(command === 'repair' ? ['--yes'] : []));
       expect(code).toBe(1);
-      expect(stderr).toMatch(/has log format version 2, and this program reads version 1: run the Foreshock/);
+      expect(stderr).toMatch(/has log format version 3, and this program reads version 2: run the Foreshock/);
       expect(stderr).not.toContain('log repair');
     }
     expect(filesOf(directory)).toEqual(before);
