@@ -49,8 +49,7 @@ export function flood(options: FloodOptions, nextRequest: () => string): Promise
       let isPaused = false;
       const send = () => {
         let text = '';
-        for (; due > 0 && performance.now() < endAt; due -= 1) {
-          if (begun === requests) break;
+        for (; due > 0 && begun < requests && performance.now() < endAt; due -= 1) {
           begun += 1;
           underWay += 1;
           text += nextRequest();

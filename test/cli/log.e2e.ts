@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ofVersion } from '../log/log-directory.ts';
 import { anEvent, openTestEngine } from '../support/engine.ts';
 import { foreshock, removeDirectory, temporaryDirectory } from '../support/server.ts';
 
@@ -174,10 +174,7 @@ describe('foreshock log', () => {
   it('offers no repair of a log that a newer version has written', async () => {
     const directory = copy();
     const path = join(directory, 'log', segments(directory)[0] ?? '');
-    const bytes = readFileSync(path);
-    bytes.writeUInt32LE(3, 8);
-    bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
-    writeFileSync(path, bytes);
+    writeFileSync(path, ofVersion(3, readFileSync(path)));
     const before = filesOf(directory);
     for (const command of ['verify', 'repair', 'stat']) {
       const { code, stderr } = await log(directory, command, ...(command === 'repair' ? ['--yes'] : []));

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { expect } from 'vitest';
 import type { Command, Stamp } from '../../src/domain/command.ts';
 import type { EncodedCommand } from '../../src/domain/encoded-events.ts';
@@ -41,6 +42,14 @@ export type Files = ReadonlyMap<string, Buffer>;
 /** A command that can be told from others, of some size. */
 export function aCommand(n: number, nameLength = 20): Command {
   return { type: 'create-tenant', tenantId: tenantId('t'), name: `${n} `.padEnd(nameLength, 'x') };
+}
+
+/** A segment with another version in its header, whose CRC is right; its records are not of that seed. */
+export function ofVersion(version: number, segment: Buffer): Buffer {
+  const copy = Buffer.from(segment);
+  copy.writeUInt32LE(version, 8);
+  copy.writeUInt32LE(crc32(copy.subarray(0, 60)), 60);
+  return copy;
 }
 
 export class LogDirectory {

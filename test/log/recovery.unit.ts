@@ -1,6 +1,5 @@
 /** The table of cases at the top of src/log/recovery.ts, on real files. */
 import { basename } from 'node:path';
-import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeCommand } from '../../src/log/command-codec.ts';
@@ -24,6 +23,7 @@ import {
   LogDirectory,
   type Logged,
   MARK,
+  ofVersion,
   placeOf,
   START_MS,
 } from './log-directory.ts';
@@ -691,11 +691,3 @@ describe('a record out of its place', () => {
     directory.close(log);
   });
 });
-
-/** The header of another format version, its checksum right. */
-function ofVersion(version: number, segment: Buffer): Buffer {
-  const copy = Buffer.from(segment);
-  copy.writeUInt32LE(version, 8);
-  copy.writeUInt32LE(crc32(copy.subarray(0, 60)), 60);
-  return copy;
-}
