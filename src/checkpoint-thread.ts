@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { CheckpointTask } from './commands/checkpointer.ts';
+import { giveBackFreedMemory } from './lib/freed-memory.ts';
 
 /** As this file is called: `.ts` in the repository, `.js` in a package. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
@@ -30,4 +31,5 @@ export async function makeCheckpointOnThread(task: CheckpointTask, nobodyWaits: 
   }
   // One that is ended before it has begun may say that all is well.
   nobodyWaits.throwIfAborted();
+  await giveBackFreedMemory();
 }

@@ -21,6 +21,7 @@ import type { Disk } from './lib/disk.ts';
 import { type Entropy, randomFraction } from './lib/entropy.ts';
 import { EventLoopMeter } from './lib/event-loop.ts';
 import { openFileLimit } from './lib/file-limit.ts';
+import { giveBackFreedMemory } from './lib/freed-memory.ts';
 import { Late } from './lib/late.ts';
 import type { Logger } from './lib/logger.ts';
 import type { Scheduler } from './lib/scheduler.ts';
@@ -191,6 +192,8 @@ export async function startServer(
     stops.push(() => started.stop());
     reactors.set(started);
 
+    // What was needed to replay the log.
+    await giveBackFreedMemory();
     lifecycle.serving();
     stops.push(async () => {
       lifecycle.stopping();

@@ -1,5 +1,6 @@
 /** Calls of Linux that Node does not make, over koffi; where it does not load, there are none. */
 import { createRequire } from 'node:module';
+import type { LibraryHandle } from 'koffi';
 
 /** Where the numbers that the calls take are the same. */
 const ARCHITECTURES: ReadonlySet<string> = new Set(['x64', 'arm64']);
@@ -27,6 +28,8 @@ export interface SystemCalls {
   askForHugePages(address: bigint, length: number): void;
   /** 0, or -1 where it failed. */
   fallocate(fd: number, offset: number, length: number): number;
+  /** malloc_trim(3), on another thread; undefined where the C library is not glibc. */
+  readonly trimHeaps: (() => Promise<void>) | undefined;
   memoryAt(address: bigint, length: number): Uint8Array;
   addressOf(memory: Uint8Array): bigint;
   /** What the last call failed with. */
@@ -56,10 +59,20 @@ function load(): SystemCalls | undefined {
       giveBackPages: (address, length) => madvise(address, length, MADV_DONTNEED),
       askForHugePages: (address, length) => madvise(address, length, MADV_HUGEPAGE),
       fallocate: (fd, offset, length) => fallocate(fd, 0, offset, length),
+      trimHeaps: trimOf(program),
       addressOf: (memory) => koffi.address(memory),
       memoryAt: (address, length) => new Uint8Array(koffi.view(address, length)),
       lastError: () => String(koffi.errno()),
     };
+  } catch {
+    return undefined;
+  }
+}
+
+function trimOf(program: LibraryHandle): SystemCalls['trimHeaps'] {
+  try {
+    const trim = program.func('int malloc_trim(size_t)');
+    return () => new Promise((done) => trim.async(0, () => done()));
   } catch {
     return undefined;
   }

@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeCheckpointOnThread } from '../../src/checkpoint-thread.ts';
+import { systemCalls } from '../../src/lib/system-calls.ts';
 import { anEvent, openTestEngine } from '../support/engine.ts';
+import { collectGarbage } from '../support/garbage.ts';
 import { removeDirectory, temporaryDirectory } from '../support/server.ts';
 
 const directory = temporaryDirectory();
@@ -39,6 +41,20 @@ describe('the thread that makes a checkpoint', () => {
       expect(checkpoints()).toEqual(['checkpoint-00000040.ckpt']);
       // Those too that were made meanwhile, for all that is asynchronous.
       expect(Math.max(...niceness())).toBe(before);
+    },
+  );
+
+  it.runIf(systemCalls()?.trimHeaps !== undefined)(
+    'has the memory given back that was freed between what is in use',
+    async () => {
+      let small = Array.from({ length: 10_000 }, () => Buffer.allocUnsafeSlow(8000).fill(1));
+      const inUse = small.filter((_, n) => n % 100 === 0);
+      small = [];
+      await collectGarbage();
+      const before = process.memoryUsage.rss();
+      await makeCheckpointOnThread(taskOf(42), new AbortController().signal);
+      expect(before - process.memoryUsage.rss()).toBeGreaterThan(50e6);
+      expect(inUse.every((buffer) => buffer[7999] === 1)).toBe(true);
     },
   );
 
