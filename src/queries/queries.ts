@@ -1,6 +1,6 @@
 /**
  * Queries: everything that is read. Each takes the tenant it reads for, and finds what belongs to that
- * tenant alone: ids of another tenant are ids of nothing. Answers are JSON text.
+ * tenant alone: ids of another tenant are ids of nothing. Answers are JSON.
  */
 
 import type { State, Tenant } from '../commands/state.ts';
@@ -35,9 +35,10 @@ export interface QueriesOptions extends AgentViewOptions {
   readonly baseUrl: () => string;
 }
 
-export type Found = { readonly type: 'found'; readonly json: string };
+/** JSON, as text or in UTF-8. */
+export type Found = { readonly type: 'found'; readonly json: string | Buffer };
 
-function found(json: string): Found {
+function found(json: Found['json']): Found {
   return { type: 'found', json };
 }
 

@@ -40,7 +40,14 @@ export function windowAnswer(
     updated_at: isoTime(context.updatedAtMs),
     ...(isTruncated ? { truncated: true } : {}),
   });
-  return { json, fromMs: nowMs, untilMs };
+  return { json: ownBytes(json), fromMs: nowMs, untilMs };
+}
+
+/** In memory of its own: what is kept of a pool of Node's keeps all of it. */
+function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 function windowEvent({ eventType, timestampMs, expiresAtMs, confidence, details }: LiveEvent): object {

@@ -2,16 +2,21 @@
  * Answers about windows, kept while they hold: until an event is inserted, or the first of what is shown expires.
  * Expiry stays a fact: an answer is kept with the time until which it is true, and compared with the present
  * like the events themselves. Fifty events take 80 µs to put together, and 0.3 to find here.
+ *
+ * Kept as bytes: of 15.6 µs to answer with 17 kB of text, 2.5 went into finding how long that is in UTF-8 and writing it so.
  */
 import type { LiveEvents, Window } from '../windows/live-events.ts';
 
-/** Characters kept; of an answer that is longer than its share, none. */
-const MAX_LENGTH = 16 * 1024 * 1024;
+/** Of answers that are kept; one that is longer than its share is not. */
+const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_SHARE = 1 / 16;
+/** What an answer takes beside its text. */
+const ENTRY_BYTES = 256;
 
 /** What a window shows, from when until, exclusively, when. */
 export interface WindowAnswer {
-  readonly json: string;
+  /** UTF-8. */
+  readonly json: Buffer;
   readonly fromMs: number;
   readonly untilMs: number;
 }
@@ -25,14 +30,14 @@ export class WindowCache {
   /** The one used last is last. */
   readonly #kept = new Map<Window, Kept>();
   readonly #live: LiveEvents<unknown>;
-  #length = 0;
+  #bytes = 0;
 
   /** @param live whose windows these are */
   constructor(live: LiveEvents<unknown>) {
     this.#live = live;
   }
 
-  find(window: Window, nowMs: number): string | undefined {
+  find(window: Window, nowMs: number): Buffer | undefined {
     const kept = this.#kept.get(window);
     if (kept === undefined) return undefined;
     this.#kept.delete(window);
@@ -40,19 +45,23 @@ export class WindowCache {
       this.#kept.set(window, kept);
       return kept.json;
     }
-    this.#length -= kept.json.length;
+    this.#bytes -= bytesOf(kept);
     return undefined;
   }
 
   keep(window: Window, answer: WindowAnswer): void {
-    const { length } = answer.json;
-    if (length > MAX_LENGTH * MAX_SHARE) return;
+    const bytes = bytesOf(answer);
+    if (bytes > MAX_BYTES * MAX_SHARE) return;
     this.#kept.set(window, { ...answer, inserted: this.#live.insertedInto(window) });
-    this.#length += length;
-    for (const [oldest, { json }] of this.#kept) {
-      if (this.#length <= MAX_LENGTH) break;
+    this.#bytes += bytes;
+    for (const [oldest, kept] of this.#kept) {
+      if (this.#bytes <= MAX_BYTES) break;
       this.#kept.delete(oldest);
-      this.#length -= json.length;
+      this.#bytes -= bytesOf(kept);
     }
   }
+}
+
+function bytesOf({ json }: WindowAnswer): number {
+  return json.length + ENTRY_BYTES;
 }

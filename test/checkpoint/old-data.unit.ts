@@ -21,7 +21,7 @@ afterEach(() => removeDirectory(directory));
 
 function read(answer: Found | Rejection): unknown {
   if (answer.type !== 'found') throw new Error(answer.detail);
-  return JSON.parse(answer.json);
+  return JSON.parse(String(answer.json));
 }
 
 it.each([

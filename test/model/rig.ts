@@ -292,7 +292,7 @@ export class Rig {
         if (given.type !== 'rejection' || given.kind !== 'not-found') expect.fail(`${text} was found`);
         continue;
       }
-      const value: unknown = given.type === 'found' ? JSON.parse(given.json) : given;
+      const value: unknown = given.type === 'found' ? JSON.parse(String(given.json)) : given;
       if (!isDeepStrictEqual(value, expected)) {
         // Members named `__proto__` are beyond `toEqual`: it prints the difference where it sees one.
         expect(value, text).toEqual(expected);

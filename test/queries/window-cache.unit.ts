@@ -4,6 +4,10 @@ import { LiveEvents, type Window } from '../../src/windows/live-events.ts';
 
 const live = new LiveEvents({ schedule: () => null, cancel: () => {} }, { maxEvents: 10, maxBytes: 1000 });
 
+const ANSWER = Buffer.from('answer');
+/** The longest that is kept, with what it takes besides. */
+const LONGEST = 1024 * 1024 - 256;
+
 function insertInto(window: Window): void {
   const details = Buffer.from('details');
   const event = {
@@ -20,27 +24,27 @@ describe('an answer about a window', () => {
   it('holds from when it was made until, exclusively, the first of it expires', () => {
     const cache = new WindowCache(live);
     const window = live.newWindow();
-    cache.keep(window, { json: 'answer', fromMs: 100, untilMs: 200 });
-    expect(cache.find(window, 100)).toBe('answer');
-    expect(cache.find(window, 199)).toBe('answer');
+    cache.keep(window, { json: ANSWER, fromMs: 100, untilMs: 200 });
+    expect(cache.find(window, 100)).toBe(ANSWER);
+    expect(cache.find(window, 199)).toBe(ANSWER);
     expect(cache.find(window, 200)).toBeUndefined();
-    cache.keep(window, { json: 'answer', fromMs: 100, untilMs: 200 });
+    cache.keep(window, { json: ANSWER, fromMs: 100, untilMs: 200 });
     expect(cache.find(window, 99)).toBeUndefined();
   });
 
   it('holds no longer when an event has come', () => {
     const cache = new WindowCache(live);
     const [window, other] = [live.newWindow(), live.newWindow()];
-    for (const each of [window, other]) cache.keep(each, { json: 'answer', fromMs: 0, untilMs: 1000 });
+    for (const each of [window, other]) cache.keep(each, { json: ANSWER, fromMs: 0, untilMs: 1000 });
     insertInto(window);
     expect(cache.find(window, 1)).toBeUndefined();
-    expect(cache.find(other, 1)).toBe('answer');
+    expect(cache.find(other, 1)).toBe(ANSWER);
   });
 
   it('is kept while it is used, and the memory of all is bounded', () => {
     const cache = new WindowCache(live);
     const windows = Array.from({ length: 40 }, () => live.newWindow());
-    const json = 'x'.repeat(1024 * 1024);
+    const json = Buffer.alloc(LONGEST, 'x');
     for (const window of windows) {
       cache.keep(window, { json, fromMs: 0, untilMs: 1000 });
       expect(cache.find(windows[0] ?? window, 1)).toBe(json);
@@ -53,10 +57,18 @@ describe('an answer about a window', () => {
     expect(windows.filter((window) => cache.find(window, 1) !== undefined)).toEqual(windows.slice(0, 16));
   });
 
+  it('counts for more than its text, which may be short', () => {
+    const cache = new WindowCache(live);
+    const windows = Array.from({ length: 70_000 }, () => live.newWindow());
+    for (const window of windows) cache.keep(window, { json: ANSWER, fromMs: 0, untilMs: 1000 });
+    const kept = windows.filter((window) => cache.find(window, 1) !== undefined);
+    expect(kept.length).toBe(Math.floor((16 * 1024 * 1024) / (256 + ANSWER.length)));
+  });
+
   it('that is very long is not kept: it would push out all others', () => {
     const cache = new WindowCache(live);
     const window = live.newWindow();
-    cache.keep(window, { json: 'x'.repeat(1024 * 1024 + 1), fromMs: 0, untilMs: 1000 });
+    cache.keep(window, { json: Buffer.alloc(LONGEST + 1, 'x'), fromMs: 0, untilMs: 1000 });
     expect(cache.find(window, 1)).toBeUndefined();
   });
 });

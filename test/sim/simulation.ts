@@ -734,7 +734,7 @@ class Simulation {
 }
 
 function textOf(answer: ReturnType<Question['ask']>): string {
-  return answer.type === 'found' ? answer.json : answer.kind;
+  return answer.type === 'found' ? String(answer.json) : answer.kind;
 }
 
 /** The order of members is no difference. */
