@@ -28,8 +28,9 @@ export async function makeCheckpointOnThread(task: CheckpointTask, nobodyWaits: 
     });
   } finally {
     nobodyWaits.removeEventListener('abort', giveUp);
+    // The heaps that the thread allocated from outlive it.
+    await giveBackFreedMemory();
   }
   // One that is ended before it has begun may say that all is well.
   nobodyWaits.throwIfAborted();
-  await giveBackFreedMemory();
 }

@@ -60,7 +60,7 @@ export function reply(exchange: Exchange, answer: Response | Rejection): void {
 }
 
 /** What a query found, as an answer. */
-export function show(found: Found | Rejection, status: Status = 200): Response | Rejection {
+export function show(found: Found<string | Buffer> | Rejection, status: Status = 200): Response | Rejection {
   return found.type === 'found' ? json(status, found.json) : found;
 }
 

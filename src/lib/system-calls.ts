@@ -28,7 +28,10 @@ export interface SystemCalls {
   askForHugePages(address: bigint, length: number): void;
   /** 0, or -1 where it failed. */
   fallocate(fd: number, offset: number, length: number): number;
-  /** malloc_trim(3), on another thread; undefined where the C library is not glibc. */
+  /**
+   * malloc_trim(3), on another thread, though others wait for a heap while it is gone through; undefined where the C library
+   * is not glibc. It may reject.
+   */
   readonly trimHeaps: (() => Promise<void>) | undefined;
   memoryAt(address: bigint, length: number): Uint8Array;
   addressOf(memory: Uint8Array): bigint;
@@ -72,7 +75,10 @@ function load(): SystemCalls | undefined {
 function trimOf(program: LibraryHandle): SystemCalls['trimHeaps'] {
   try {
     const trim = program.func('int malloc_trim(size_t)');
-    return () => new Promise((done) => trim.async(0, () => done()));
+    return () =>
+      new Promise((done, failed) => {
+        trim.async(0, (error: unknown) => (error ? failed(error) : done()));
+      });
   } catch {
     return undefined;
   }

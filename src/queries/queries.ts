@@ -36,9 +36,9 @@ export interface QueriesOptions extends AgentViewOptions {
 }
 
 /** JSON, as text or in UTF-8. */
-export type Found = { readonly type: 'found'; readonly json: string | Buffer };
+export type Found<Json extends string | Buffer = string> = { readonly type: 'found'; readonly json: Json };
 
-function found(json: Found['json']): Found {
+function found<Json extends string | Buffer>(json: Json): Found<Json> {
   return { type: 'found', json };
 }
 
@@ -93,7 +93,7 @@ export class Queries {
     });
   }
 
-  serviceContext(tenantId: TenantId, id: string): Found | Rejection {
+  serviceContext(tenantId: TenantId, id: string): Found<Buffer> | Rejection {
     const service = findById(this.#tenant(tenantId)?.services, id);
     if (service === undefined) return NOT_FOUND;
     const nowMs = this.#options.time.now();

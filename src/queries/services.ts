@@ -43,7 +43,7 @@ export function windowAnswer(
   return { json: ownBytes(json), fromMs: nowMs, untilMs };
 }
 
-/** In memory of its own: what is kept of a pool of Node's keeps all of it. */
+/** In memory of its own: a slice of Node's pool would keep the whole pool alive. */
 function ownBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);

@@ -52,7 +52,8 @@ export class Slabs {
   /** A span's number: its slab's above this many bits, and below them its place there. */
   readonly #indexBits: number;
   readonly #indexMask: number;
-  readonly #indexSpan: number;
+  /** Numbers that are a slab's: more than it has spans. */
+  readonly #numbersPerSlab: number;
   readonly #slabs: (Slab | undefined)[] = [];
   /** Memory that was given back, for the next slab of the number. */
   readonly #returned: ReturnableMemory[] = [];
@@ -65,8 +66,8 @@ export class Slabs {
     this.#allocate = allocate;
     // More than any slab has, so numbers leave gaps: dividing by 33 took 6 % of replaying an event.
     this.#indexBits = Math.ceil(Math.log2(SLAB_BYTES / spanBytes));
-    this.#indexSpan = 2 ** this.#indexBits;
-    this.#indexMask = this.#indexSpan - 1;
+    this.#numbersPerSlab = 2 ** this.#indexBits;
+    this.#indexMask = this.#numbersPerSlab - 1;
   }
 
   /** Slabs that have memory. */
@@ -88,7 +89,7 @@ export class Slabs {
       if (index === slab.untouched) slab.untouched += 1;
       slab.taken += 1;
       this.#firstWithRoom = number;
-      return number * this.#indexSpan + index;
+      return number * this.#numbersPerSlab + index;
     }
   }
 

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => removeDirectory(directory));
 
-function read(answer: Found | Rejection): unknown {
+function read(answer: Found<string | Buffer> | Rejection): unknown {
   if (answer.type !== 'found') throw new Error(answer.detail);
   return JSON.parse(String(answer.json));
 }

@@ -44,7 +44,7 @@ describe('foreshock backup', () => {
     const [key] = [...engine.state.keysByHash.values()].filter(({ kind }) => kind === 'read-only');
     const request = { page: 1, perPage: 100, service: null, vendor: null, eventType: null };
     const log = engine.queries.agent(key?.tenantId ?? (agent.tenant_id as never), agent.id, request);
-    const { total, events } = JSON.parse(log.type === 'found' ? String(log.json) : '{}');
+    const { total, events } = JSON.parse(log.type === 'found' ? log.json : '{}');
     expect(total).toBeGreaterThanOrEqual(before);
     expect(total).toBeLessThanOrEqual(sent);
     expect(events[0].entity).toBe(`e-${total - 1}`);

@@ -125,8 +125,7 @@ async function open(files: Files): Promise<Opened> {
     if (tenant === undefined || agentId === undefined) throw new Error('no agent');
     const request = { page: 1, perPage: 1000, service: null, vendor: null, eventType: null };
     const answer = engine.queries.agent(tenant.id, agentId, request);
-    const events: { entity: string }[] =
-      answer.type === 'found' ? JSON.parse(String(answer.json)).events : [];
+    const events: { entity: string }[] = answer.type === 'found' ? JSON.parse(answer.json).events : [];
     const entities = events.map(({ entity }) => entity).reverse();
     const after = filesIn(join(directory, 'log'));
     await engine.close();

@@ -44,7 +44,7 @@ export function aCommand(n: number, nameLength = 20): Command {
   return { type: 'create-tenant', tenantId: tenantId('t'), name: `${n} `.padEnd(nameLength, 'x') };
 }
 
-/** A segment with another version in its header, whose CRC is right; its records are not of that seed. */
+/** A segment with another version in its header, whose CRC is right; its records still have that of the old one in theirs. */
 export function ofVersion(version: number, segment: Buffer): Buffer {
   const copy = Buffer.from(segment);
   copy.writeUInt32LE(version, 8);

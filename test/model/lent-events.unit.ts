@@ -23,7 +23,7 @@ function entitiesOf({ queries }: TestEngine, { tenantId, agentId }: ApiKey): str
     const request = { page, perPage: 100, service: null, vendor: null, eventType: null } as const;
     const found = queries.agent(tenantId, agentId, request);
     if (found.type !== 'found') throw new Error(found.detail);
-    const { events } = JSON.parse(String(found.json)) as { events: { entity: string }[] };
+    const { events } = JSON.parse(found.json) as { events: { entity: string }[] };
     entities.push(...events.map(({ entity }) => entity));
     if (events.length < request.perPage) return entities.reverse();
   }

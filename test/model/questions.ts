@@ -10,7 +10,7 @@ import { idOfAgent, idOfIntegration, tenantIdOf } from './script.ts';
 
 export interface Question {
   readonly text: string;
-  readonly ask: (queries: Queries) => Found | Rejection;
+  readonly ask: (queries: Queries) => Found<string | Buffer> | Rejection;
   /** The JSON value that must come back, or undefined where nothing may be found. */
   readonly answer: () => unknown;
 }
