@@ -4,41 +4,18 @@ import type { EncodedEvents } from '../domain/encoded-events.ts';
 import { type ContextEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
 import { type AgentId, type TenantId, uuidText } from '../domain/ids.ts';
 import { TextCache, utf8Text } from '../lib/text-cache.ts';
+import { readDetails } from './details.ts';
 import { BIN_8, EVENT_FIELDS, RECORD_EVENTS_CODE } from './encoding.ts';
-
-export interface Details {
-  readonly vendor: string;
-  readonly entity: string;
-  readonly oldValue: string | null;
-  readonly newValue: string | null;
-  readonly actor: string | null;
-  readonly sha: string | null;
-}
+import { endOfText, NULL, startOfText, textOrNullAt, viewOf } from './texts.ts';
 
 const UNKEYED_FIELDS = 4;
 const DETAILS_FIELDS = 6;
-const NULL = 0xc0;
 
 /** Ids and names come again and again. (An ingest finds its service without its name: commands/services.ts.) */
 const ids = new TextCache(65_536, (view, start, length) =>
   uuidText(new Uint8Array(view.buffer, view.byteOffset + start, length)),
 );
 const names = new TextCache(65_536, utf8Text);
-
-/**
- * Over the memory that the last cursor read: nearly all read the same few buffers, a live one the very same. (To ask a
- * buffer for its memory is a call out of JavaScript.)
- */
-let lastBytes: Buffer = Buffer.alloc(0);
-let lastView: DataView = new DataView(new ArrayBuffer(0));
-
-function viewOf(bytes: Buffer): DataView {
-  if (bytes === lastBytes) return lastView;
-  lastBytes = bytes;
-  const { buffer } = bytes;
-  if (lastView.buffer !== buffer) lastView = new DataView(buffer);
-  return lastView;
-}
 
 /**
  * Walks the events of a record-events payload. `next` moves to the next event and fills the fields below; they
@@ -210,52 +187,6 @@ export class EventCursor {
   #skipText(): void {
     this.#at = endOfText(this.view, this.#at);
   }
-}
-
-/** The details that start at a byte. */
-export function readDetails(bytes: Buffer, start: number): Details {
-  const vendor = textOrNullAt(bytes, start);
-  const entity = textOrNullAt(bytes, vendor.end);
-  const oldValue = textOrNullAt(bytes, entity.end);
-  const newValue = textOrNullAt(bytes, oldValue.end);
-  const actor = textOrNullAt(bytes, newValue.end);
-  const sha = textOrNullAt(bytes, actor.end);
-  return {
-    vendor: vendor.text ?? '',
-    entity: entity.text ?? '',
-    oldValue: oldValue.text,
-    newValue: newValue.text,
-    actor: actor.text,
-    sha: sha.text,
-  };
-}
-
-function textOrNullAt(bytes: Buffer, at: number): { readonly text: string | null; readonly end: number } {
-  if (bytes[at] === NULL) return { text: null, end: at + 1 };
-  const view = viewOf(bytes);
-  const base = bytes.byteOffset;
-  const end = endOfText(view, base + at) - base;
-  return { text: bytes.toString('utf8', startOfText(view, base + at) - base, end), end };
-}
-
-function startOfText(view: DataView, at: number): number {
-  const head = view.getUint8(at);
-  if ((head & 0xe0) === 0xa0) return at + 1;
-  if (head === 0xd9) return at + 2;
-  if (head === 0xda) return at + 3;
-  if (head === 0xdb) return at + 5;
-  throw new Error('a string was expected');
-}
-
-/** Of one that may be null. */
-function endOfText(view: DataView, at: number): number {
-  const head = view.getUint8(at);
-  if ((head & 0xe0) === 0xa0) return at + 1 + (head & 0x1f);
-  if (head === 0xd9) return at + 2 + view.getUint8(at + 1);
-  if (head === NULL) return at + 1;
-  if (head === 0xda) return at + 3 + view.getUint16(at + 1);
-  if (head === 0xdb) return at + 5 + view.getUint32(at + 1);
-  throw new Error('a string was expected');
 }
 
 /** The Idempotency-Key of a record of events that has one, found by walking past its events. */

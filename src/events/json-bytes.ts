@@ -33,6 +33,16 @@ for (const [letter, meaning] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r',
   ESCAPES[letter?.charCodeAt(0) ?? 0] = meaning?.charCodeAt(0) ?? 0;
 }
 
+/**
+ * Of four bytes, the highest bit of each that cannot stand for itself in a JSON string: a quote, a backslash, a control
+ * character. The lowest that is set is right; those above it may tell of none.
+ */
+export function oddBits(quad: number): number {
+  const folded = quad ^ FOLDS;
+  const backslashes = quad ^ BACKSLASHES;
+  return (((folded - FOLDED) & ~folded) | ((backslashes - LOW_BITS) & ~backslashes)) & HIGH_BITS;
+}
+
 /** Digits that a double holds exactly, as it does the powers of ten that they are divided by. */
 const MAX_DIGITS = 15;
 const POWERS_OF_TEN = Array.from({ length: MAX_DIGITS + 1 }, (_, power) => 10 ** power);
@@ -111,17 +121,14 @@ export class JsonBytes {
     let byte = 0;
     for (;;) {
       const quad = view.getInt32(at, true);
-      const folded = quad ^ FOLDS;
-      const backslashes = quad ^ BACKSLASHES;
-      const fromFolded = (folded - FOLDED) | 0;
-      const fromBackslashes = (backslashes - LOW_BITS) | 0;
+      const fromFolded = ((quad ^ FOLDS) - FOLDED) | 0;
+      const fromBackslashes = ((quad ^ BACKSLASHES) - LOW_BITS) | 0;
       // Nearly always: none of them is there, and all is ASCII, for of other bytes one of the two leaves the highest bit.
       if (((fromFolded | fromBackslashes) & HIGH_BITS) === 0) {
         at += 4;
         continue;
       }
-      // The lowest bit that is set tells the first such byte; those above it may tell of none.
-      const odd = ((fromFolded & ~folded) | (fromBackslashes & ~backslashes)) & HIGH_BITS;
+      const odd = oddBits(quad);
       if (odd !== 0) {
         const bit = 31 - Math.clz32(odd & -odd);
         at += bit >>> 3;

@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import type { Idempotency } from '../../src/domain/command.ts';
 import { type ContextEvent, EVENT_TYPES } from '../../src/domain/event.ts';
 import { agentId, tenantId, uuidBytes } from '../../src/domain/ids.ts';
-import { EventCursor, idempotencyIn, readDetails } from '../../src/events/cursor.ts';
+import { EventCursor, idempotencyIn } from '../../src/events/cursor.ts';
+import { readDetails } from '../../src/events/details.ts';
 import {
   encodeAround,
   encodeEvents,
