@@ -6,8 +6,7 @@ import type { Integration } from '../domain/integration.ts';
 import type { Rejection } from '../domain/rejection.ts';
 import type { EventTranscoder } from '../events/transcoder.ts';
 import type { Entropy } from '../lib/entropy.ts';
-import type { Lister } from '../queries/lister.ts';
-import type { Listing } from '../queries/listing.ts';
+import type { Lister, Making } from '../queries/lister.ts';
 import type { Found, Queries } from '../queries/queries.ts';
 import type { StreamHub } from '../stream/hub.ts';
 import type { Exchange } from './exchange.ts';
@@ -65,6 +64,6 @@ export function show(found: Found<string | Buffer> | Rejection, status: Status =
 }
 
 /** Answers with a list: a short one at once, a long one when it is made. */
-export function replyWithList({ lister }: Api, exchange: Exchange, listing: Listing): void {
+export function replyWithList({ lister }: Api, exchange: Exchange, listing: Making): void {
   lister.ask(listing, (body) => exchange.guard(() => exchange.answer(json(200, body))));
 }

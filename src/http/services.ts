@@ -1,6 +1,7 @@
 import { type EventId, parseUuid } from '../domain/ids.ts';
 import { badInput, NOT_FOUND, type Rejection } from '../domain/rejection.ts';
 import type { ServiceLogRequest } from '../queries/service-log.ts';
+import { WindowJson } from '../queries/window-json.ts';
 import { type Api, reply, replyWithList, show } from './api.ts';
 import { eventTypeIn, filterIn, perPageIn } from './paging.ts';
 import type { KeyCall } from './route.ts';
@@ -14,7 +15,9 @@ export function listServices(api: Api, { exchange, key }: KeyCall): void {
 export function showServiceContext(api: Api, { exchange, key, params }: KeyCall): void {
   const id = parseUuid(params[0] ?? '');
   if (id === undefined) return exchange.reject(NOT_FOUND);
-  reply(exchange, show(api.queries.serviceContext(key.tenantId, id)));
+  const context = api.queries.serviceContext(key.tenantId, id);
+  if (context instanceof WindowJson) replyWithList(api, exchange, context);
+  else reply(exchange, show(context));
 }
 
 /** GET /v1/services/{id}/events */

@@ -1,20 +1,29 @@
 /**
- * Makes lists beside everything else: a short one at once, a long one in steps of half a millisecond, one step of
- * one list at a time, however many are asked for. Who asks for a list that waits to be begun gets that one too.
+ * Makes lists, and what windows show, beside everything else: a short one at once, a long one in steps of half a millisecond,
+ * one step of one list at a time, however many are asked for. Who asks for a list that waits to be begun gets that one too.
  */
 import type { Scheduler } from '../lib/scheduler.ts';
-import type { Listing } from './listing.ts';
 
 /** A list that is made at once takes the time of so many at most. */
 const SHORT_ENTRIES = 500;
 /** Entries made in one go: half a millisecond of them, and a few milliseconds when the code is cold. */
 const STEP_ENTRIES = 200;
 
+/** A list in the making. */
+export interface Making {
+  /** Lists of the same name say the same. */
+  readonly name: string;
+  /** About how many entries it takes the time of. */
+  readonly length: number;
+  /** Makes at most so many entries; answers the JSON when it is whole. */
+  advance(entries: number): Buffer | undefined;
+}
+
 /** Told when the list is made; `ask` tells at once where it is short. */
 export type OnListed = (json: Buffer) => void;
 
 interface Order {
-  readonly listing: Listing;
+  readonly listing: Making;
   readonly waiting: OnListed[];
 }
 
@@ -28,7 +37,7 @@ export class Lister {
     this.#scheduler = scheduler;
   }
 
-  ask(listing: Listing, onListed: OnListed): void {
+  ask(listing: Making, onListed: OnListed): void {
     const json = listing.length <= SHORT_ENTRIES ? listing.advance(Number.POSITIVE_INFINITY) : undefined;
     if (json !== undefined) return onListed(json);
     const order = this.#orders.get(listing.name);

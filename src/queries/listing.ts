@@ -9,6 +9,7 @@
  */
 import type { TenantId } from '../domain/ids.ts';
 import type { Snapshots, Table } from '../snapshots/snapshots.ts';
+import type { Making } from './lister.ts';
 
 export interface ListingOptions {
   readonly snapshots: Snapshots;
@@ -22,7 +23,7 @@ export interface ListingOptions {
 /** A change takes as long to project as so many entries to make. */
 const ENTRIES_PER_CHANGE = 8;
 
-export class Listing {
+export class Listing implements Making {
   readonly #options: ListingOptions;
   /** Of changes that were there when it was begun, those that are still to be projected. */
   #changesLeft: number | undefined;
@@ -34,18 +35,15 @@ export class Listing {
     this.#options = options;
   }
 
-  /** Lists of the same name say the same. */
   get name(): string {
     return `${this.#options.tenantId}/${this.#options.table}`;
   }
 
-  /** About how many entries it takes the time of. */
   get length(): number {
     const { snapshots, tenantId, table } = this.#options;
     return snapshots.rowCount(tenantId, table) + ENTRIES_PER_CHANGE * (this.#changesLeft ?? this.#changes());
   }
 
-  /** Makes at most so many entries; answers the JSON when it is whole. */
   advance(entries: number): Buffer | undefined {
     const { snapshots, tenantId, table } = this.#options;
     this.#changesLeft ??= this.#changes();

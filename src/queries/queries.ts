@@ -22,8 +22,9 @@ import { type EventLogRequest, eventLog, type ReadEvents } from './event-log.ts'
 import { integrationEntry, integrationJson, integrationRow } from './integrations.ts';
 import { Listing, type ListingOptions } from './listing.ts';
 import { type ServiceLogRequest, serviceLog } from './service-log.ts';
-import { serviceEntry, serviceRow, windowAnswer } from './services.ts';
+import { serviceEntry, serviceRow } from './services.ts';
 import { WindowCache } from './window-cache.ts';
+import { WindowJson, type WindowJsonOptions } from './window-json.ts';
 
 export interface QueriesOptions extends AgentViewOptions {
   readonly state: State;
@@ -44,11 +45,12 @@ function found<Json extends string | Buffer>(json: Json): Found<Json> {
 
 export class Queries {
   readonly #options: QueriesOptions;
-  readonly #windows: WindowCache;
+  readonly #windows: WindowJsonOptions;
 
   constructor(options: QueriesOptions) {
     this.#options = options;
-    this.#windows = new WindowCache(options.state.live);
+    const { state, time } = options;
+    this.#windows = { live: state.live, cache: new WindowCache(state.live), time };
   }
 
   /** The agent that a key stands for, as the answer to its registration. */
@@ -93,15 +95,12 @@ export class Queries {
     });
   }
 
-  serviceContext(tenantId: TenantId, id: string): Found<Buffer> | Rejection {
+  /** What its window shows where that is known, or is yet to be written. */
+  serviceContext(tenantId: TenantId, id: string): Found<Buffer> | WindowJson | Rejection {
     const service = findById(this.#tenant(tenantId)?.services, id);
     if (service === undefined) return NOT_FOUND;
-    const nowMs = this.#options.time.now();
-    const known = this.#windows.find(service.window, nowMs);
-    if (known !== undefined) return found(known);
-    const answer = windowAnswer(this.#options.state.live, service, nowMs);
-    this.#windows.keep(service.window, answer);
-    return found(answer.json);
+    const known = this.#windows.cache.find(service.window, this.#windows.time.now());
+    return known === undefined ? new WindowJson(this.#windows, service) : found(known);
   }
 
   serviceLog(tenantId: TenantId, id: string, request: ServiceLogRequest): Found | Rejection {

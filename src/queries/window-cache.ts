@@ -19,18 +19,15 @@ const ENTRY_BYTES = 512;
 export interface WindowAnswer {
   /** UTF-8. */
   readonly json: Buffer;
+  /** The window's count of insertions. */
+  readonly inserted: number;
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-interface Kept extends WindowAnswer {
-  /** The window's count of insertions. */
-  readonly inserted: number;
-}
-
 export class WindowCache {
   /** The one used last is last. */
-  readonly #kept = new Map<Window, Kept>();
+  readonly #kept = new Map<Window, WindowAnswer>();
   readonly #live: LiveEvents<unknown>;
   #bytes = 0;
 
@@ -42,25 +39,31 @@ export class WindowCache {
   find(window: Window, nowMs: number): Buffer | undefined {
     const kept = this.#kept.get(window);
     if (kept === undefined) return undefined;
-    this.#kept.delete(window);
     if (kept.inserted === this.#live.insertedInto(window) && nowMs >= kept.fromMs && nowMs < kept.untilMs) {
+      this.#kept.delete(window);
       this.#kept.set(window, kept);
       return kept.json;
     }
-    this.#bytes -= bytesOf(kept);
+    this.#forget(window, kept);
     return undefined;
   }
 
   keep(window: Window, answer: WindowAnswer): void {
     const bytes = bytesOf(answer);
     if (bytes > MAX_BYTES * MAX_SHARE) return;
-    this.#kept.set(window, { ...answer, inserted: this.#live.insertedInto(window) });
+    const before = this.#kept.get(window);
+    if (before !== undefined) this.#forget(window, before);
+    this.#kept.set(window, answer);
     this.#bytes += bytes;
     for (const [oldest, kept] of this.#kept) {
       if (this.#bytes <= MAX_BYTES) break;
-      this.#kept.delete(oldest);
-      this.#bytes -= bytesOf(kept);
+      this.#forget(oldest, kept);
     }
+  }
+
+  #forget(window: Window, kept: WindowAnswer): void {
+    this.#kept.delete(window);
+    this.#bytes -= bytesOf(kept);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Checkpoints and retention, on real files: a shortcut that changes no answer, and a disk that stays bounded. */
+
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -13,6 +14,7 @@ import { writeCheckpoint } from '../../src/log/checkpoint.ts';
 import { replay } from '../../src/log/replay.ts';
 import { anEvent, openTestEngine, START_MS, type TestEngine } from '../support/engine.ts';
 import { removeDirectory, temporaryDirectory } from '../support/server.ts';
+import { serviceContext } from '../support/window.ts';
 
 const directories: string[] = [];
 afterAll(() => directories.forEach(removeDirectory));
@@ -52,7 +54,7 @@ function everyAnswer({ state, queries }: TestEngine): string[] {
     queries.services(tenant.id).whole().json,
     queries.integrations(tenant.id).whole().json,
     ...[...tenant.agents.keys()].map((id) => JSON.stringify(queries.agent(tenant.id, id, page))),
-    ...[...tenant.services.keys()].map((id) => JSON.stringify(queries.serviceContext(tenant.id, id))),
+    ...[...tenant.services.keys()].map((id) => JSON.stringify(serviceContext(queries, tenant.id, id))),
     JSON.stringify([...tenant.keys.values()]),
   ]);
 }

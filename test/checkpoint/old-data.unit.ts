@@ -1,4 +1,5 @@
 /** Data that version 0.1.0 of a day before alerts were worked out has written: every later version must open it. */
+
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -8,6 +9,7 @@ import { ManualClock } from '../../src/lib/clock.ts';
 import type { Found } from '../../src/queries/queries.ts';
 import { anEvent, openTestEngine } from '../support/engine.ts';
 import { removeDirectory, temporaryDirectory } from '../support/server.ts';
+import { serviceContext } from '../support/window.ts';
 
 const FIXTURE = join(import.meta.dirname, '../fixtures/data-format-1');
 const answers = JSON.parse(readFileSync(join(FIXTURE, 'answers.jsonl'), 'utf8'));
@@ -37,7 +39,7 @@ it.each([
   expect(read(queries.services(tenantId).whole())).toEqual(answers.services);
   expect(read(queries.integrations(tenantId).whole())).toEqual(answers.integrations);
   const windows = answers.services.map(({ id }: { id: string }) =>
-    read(queries.serviceContext(tenantId, id)),
+    read(serviceContext(queries, tenantId, id)),
   );
   expect(windows).toEqual(answers.windows);
   const request = { page: 1, perPage: 10, service: null, vendor: null, eventType: null };

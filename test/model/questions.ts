@@ -1,10 +1,12 @@
 /** Everything that can be asked on behalf of a tenant, of the queries and of the model. */
+
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { agentId, type EventId, keyId, serviceIdOf, type TenantId } from '../../src/domain/ids.ts';
 import type { Rejection } from '../../src/domain/rejection.ts';
 import type { EventLogRequest } from '../../src/queries/event-log.ts';
 import type { Found, Queries } from '../../src/queries/queries.ts';
 import type { ServiceLogRequest } from '../../src/queries/service-log.ts';
+import { serviceContext } from '../support/window.ts';
 import { type Model, serviceIds } from './model.ts';
 import { idOfAgent, idOfIntegration, tenantIdOf } from './script.ts';
 
@@ -65,7 +67,7 @@ export function detailQuestions(model: Model, tenantId: TenantId, salt: number):
   const services = [...serviceIds(model, tenantId), ...strangers].flatMap((id): Question[] => [
     {
       text: `service ${id}`,
-      ask: (queries) => queries.serviceContext(tenantId, id),
+      ask: (queries) => serviceContext(queries, tenantId, id),
       answer: () => model.serviceContext(tenantId, id),
     },
     ...serviceLogRequests(model, tenantId, id).map((request) => ({

@@ -1,10 +1,12 @@
 /** Everything that can be asked on behalf of a tenant: of the queries, and of the model. */
+
 import type { AlertStatus } from '../../src/domain/alert.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { type AlertId, type IntegrationId, serviceIdOf, type TenantId } from '../../src/domain/ids.ts';
 import type { Rejection } from '../../src/domain/rejection.ts';
 import type { EventLogRequest } from '../../src/queries/event-log.ts';
 import type { Found, Queries } from '../../src/queries/queries.ts';
+import { serviceContext } from '../support/window.ts';
 import type { Model } from './model.ts';
 import type { Random } from './random.ts';
 
@@ -109,7 +111,7 @@ function serviceQuestion(model: Model, tenantId: TenantId, name: string, owner =
   const id = serviceIdOf(owner, name);
   return {
     text: `service ${name} of ${tenantId}`,
-    ask: (queries) => queries.serviceContext(tenantId, id),
+    ask: (queries) => serviceContext(queries, tenantId, id),
     answer: () => model.serviceContext(tenantId, id),
   };
 }
