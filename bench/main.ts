@@ -86,18 +86,28 @@ async function measure(outcome: Outcome, restOfRun: Rest): Promise<void> {
 }
 
 function wantedSubjects(): readonly string[] {
-  const { values, positionals } = parseArgs({
-    options: { list: { type: 'boolean', default: false } },
-    allowPositionals: true,
-  });
+  const { values, positionals } = parsedArgs();
   if (values.list) {
     for (const [name, { about }] of SUBJECTS) process.stdout.write(`${name.padEnd(14)}${about}\n`);
     process.exit(0);
   }
   const unknown = positionals.filter((name) => !SUBJECTS.has(name));
   if (unknown.length > 0) {
-    process.stderr.write(`unknown: ${unknown.join(', ')}; there are: ${[...SUBJECTS.keys()].join(', ')}\n`);
-    process.exit(2);
+    wronglyCalled(`unknown: ${unknown.join(', ')}; there are: ${[...SUBJECTS.keys()].join(', ')}`);
   }
   return positionals.length === 0 ? [...SUBJECTS.keys()] : [...new Set(positionals)];
+}
+
+function parsedArgs() {
+  try {
+    const options = { list: { type: 'boolean', default: false } } as const;
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    return wronglyCalled(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function wronglyCalled(reason: string): never {
+  process.stderr.write(`${reason}\n`);
+  process.exit(2);
 }
