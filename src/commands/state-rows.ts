@@ -85,8 +85,8 @@ function* dumpService(state: State, { id, name, window, context }: Service, nowM
   for (const chunk of chunks(oldestFirst)) yield [EVENTS, id, nowMs, ...chunk.map(eventFields)];
 }
 
-function eventFields({ eventType, timestampMs, expiresAtMs, confidence, details }: LiveEvent): Row {
-  return [EVENT_TYPES.indexOf(eventType), timestampMs, expiresAtMs, confidence, details];
+function eventFields({ type, timestampMs, expiresAtMs, confidence, details }: LiveEvent): Row {
+  return [type, timestampMs, expiresAtMs, confidence, details];
 }
 
 function* chunks<T>(items: Iterable<T>): Iterable<T[]> {

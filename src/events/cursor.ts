@@ -6,7 +6,7 @@ import { type AgentId, type TenantId, uuidText } from '../domain/ids.ts';
 import { TextCache, utf8Text } from '../lib/text-cache.ts';
 import { readDetails } from './details.ts';
 import { BIN_8, EVENT_FIELDS, RECORD_EVENTS_CODE } from './encoding.ts';
-import { endOfText, NULL, startOfText, textOrNullAt, viewOf } from './texts.ts';
+import { endOfText, memoryOf, NULL, startOfText, textOrNullAt } from './texts.ts';
 
 const UNKEYED_FIELDS = 4;
 const DETAILS_FIELDS = 6;
@@ -51,7 +51,7 @@ export class EventCursor {
 
   constructor(bytes: Buffer, start: number) {
     this.bytes = bytes;
-    this.view = viewOf(bytes);
+    this.view = memoryOf(bytes);
     this.#base = bytes.byteOffset;
     this.#at = this.#base + start;
     this.isKeyed = this.#arrayLength() > UNKEYED_FIELDS;

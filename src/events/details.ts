@@ -1,5 +1,5 @@
 /** What a window shows of an event beside its type and times: six texts in a row, as encoding.ts writes them. */
-import { endOfText, NULL, startOfText, textOrNullAt, viewOf } from './texts.ts';
+import { endOfText, memoryOf, NULL, startOfText, textOrNullAt } from './texts.ts';
 
 export interface Details {
   readonly vendor: string;
@@ -38,7 +38,7 @@ export class DetailsTexts {
   end = 0;
 
   begin(details: Buffer): void {
-    this.view = viewOf(details);
+    this.view = memoryOf(details);
     this.#at = details.byteOffset;
   }
 

@@ -2,14 +2,15 @@
 
 export const NULL = 0xc0;
 
-/**
- * Over the memory that the last cursor read: nearly all read the same few buffers, a live one the very same. (To ask a
- * buffer for its memory is a call out of JavaScript.)
- */
+/** Of the buffer that was read last: nearly all read the same few, a live one the very same. */
 let lastBytes: Buffer = Buffer.alloc(0);
 let lastView: DataView = new DataView(new ArrayBuffer(0));
 
-export function viewOf(bytes: Buffer): DataView {
+/**
+ * All the memory that a buffer lies in, of which a buffer is a part: places in it count from its beginning. (To ask a buffer
+ * for its memory is a call out of JavaScript.)
+ */
+export function memoryOf(bytes: Buffer): DataView {
   if (bytes === lastBytes) return lastView;
   lastBytes = bytes;
   const { buffer } = bytes;
@@ -22,7 +23,7 @@ export function textOrNullAt(
   at: number,
 ): { readonly text: string | null; readonly end: number } {
   if (bytes[at] === NULL) return { text: null, end: at + 1 };
-  const view = viewOf(bytes);
+  const view = memoryOf(bytes);
   const base = bytes.byteOffset;
   const end = endOfText(view, base + at) - base;
   return { text: bytes.toString('utf8', startOfText(view, base + at) - base, end), end };

@@ -1,7 +1,7 @@
 import { agentId, parseUuid } from '../domain/ids.ts';
 import { NOT_FOUND, NOT_YOUR_AGENT, type Rejection } from '../domain/rejection.ts';
 import type { EventLogRequest } from '../queries/event-log.ts';
-import { type Api, carryOut, reply, replyWithList, show } from './api.ts';
+import { type Api, carryOut, reply, replyWhenMade, show } from './api.ts';
 import { eventTypeIn, filterIn, pageIn } from './paging.ts';
 import { NO_CONTENT } from './responses.ts';
 import type { KeyCall } from './route.ts';
@@ -37,7 +37,7 @@ export function heartbeat(api: Api, { exchange, key, params }: KeyCall): void {
 
 /** GET /v1/agents */
 export function listAgents(api: Api, { exchange, key }: KeyCall): void {
-  replyWithList(api, exchange, api.queries.agents(key.tenantId));
+  replyWhenMade(api, exchange, api.queries.agents(key.tenantId));
 }
 
 /** GET /v1/agents/{id} */

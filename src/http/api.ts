@@ -63,7 +63,7 @@ export function show(found: Found<string | Buffer> | Rejection, status: Status =
   return found.type === 'found' ? json(status, found.json) : found;
 }
 
-/** Answers with a list: a short one at once, a long one when it is made. */
-export function replyWithList({ lister }: Api, exchange: Exchange, listing: Making): void {
-  lister.ask(listing, (body) => exchange.guard(() => exchange.answer(json(200, body))));
+/** Answers with a list, or what a window shows: a short one at once, a long one when it is made. */
+export function replyWhenMade({ lister }: Api, exchange: Exchange, making: Making): void {
+  lister.ask(making, (body) => exchange.guard(() => exchange.answer(json(200, body))));
 }

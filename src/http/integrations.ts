@@ -2,7 +2,7 @@ import { type IntegrationId, integrationId, parseUuid } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { badInput, NOT_FOUND } from '../domain/rejection.ts';
 import { newWebhookToken } from '../lib/secrets.ts';
-import { type Api, carryOut, replyWithList, show } from './api.ts';
+import { type Api, carryOut, replyWhenMade, show } from './api.ts';
 import { NO_CONTENT } from './responses.ts';
 import type { KeyCall } from './route.ts';
 import { integrationUpdateSchema, newIntegrationSchema, read } from './schemas.ts';
@@ -11,7 +11,7 @@ const NO_CONFIG_YET = badInput('config is not taken here: PUT it to the integrat
 
 /** GET /v1/integrations */
 export function listIntegrations(api: Api, { exchange, key }: KeyCall): void {
-  replyWithList(api, exchange, api.queries.integrations(key.tenantId));
+  replyWhenMade(api, exchange, api.queries.integrations(key.tenantId));
 }
 
 /** POST /v1/integrations */

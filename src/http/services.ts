@@ -2,13 +2,13 @@ import { type EventId, parseUuid } from '../domain/ids.ts';
 import { badInput, NOT_FOUND, type Rejection } from '../domain/rejection.ts';
 import type { ServiceLogRequest } from '../queries/service-log.ts';
 import { WindowJson } from '../queries/window-json.ts';
-import { type Api, reply, replyWithList, show } from './api.ts';
+import { type Api, reply, replyWhenMade, show } from './api.ts';
 import { eventTypeIn, filterIn, perPageIn } from './paging.ts';
 import type { KeyCall } from './route.ts';
 
 /** GET /v1/services */
 export function listServices(api: Api, { exchange, key }: KeyCall): void {
-  replyWithList(api, exchange, api.queries.services(key.tenantId));
+  replyWhenMade(api, exchange, api.queries.services(key.tenantId));
 }
 
 /** GET /v1/services/{id}/context */
@@ -16,7 +16,7 @@ export function showServiceContext(api: Api, { exchange, key, params }: KeyCall)
   const id = parseUuid(params[0] ?? '');
   if (id === undefined) return exchange.reject(NOT_FOUND);
   const context = api.queries.serviceContext(key.tenantId, id);
-  if (context instanceof WindowJson) replyWithList(api, exchange, context);
+  if (context instanceof WindowJson) replyWhenMade(api, exchange, context);
   else reply(exchange, show(context));
 }
 

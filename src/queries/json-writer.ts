@@ -60,7 +60,7 @@ export class JsonWriter {
     this.part(jsonPart(JSON.stringify(value)));
   }
 
-  /** A string, of UTF-8: four bytes at a time, as it is read, which takes a third of one at a time. */
+  /** A string, of UTF-8: four bytes at a time, which takes a quarter less where they are long. */
   string(from: DataView, start: number, end: number): void {
     let at = this.#room(MAX_ESCAPE_BYTES * (end - start) + 2);
     const view = this.#view;

@@ -4,7 +4,7 @@
  * at once, what it shows is copied first.
  */
 import type { Service } from '../commands/services.ts';
-import { EVENT_TYPES, type EventType } from '../domain/event.ts';
+import { EVENT_TYPES } from '../domain/event.ts';
 import { DetailsTexts } from '../events/details.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { LiveEvent, LiveEvents } from '../windows/live-events.ts';
@@ -73,7 +73,7 @@ export class WindowJson implements Making {
     const nowMs = time.now();
     // Of equal times the one received last comes first: so they come, and sorting is stable.
     const events = [...live.live(window, nowMs)].sort(
-      (a, b) => PLACE[a.eventType] - PLACE[b.eventType] || b.timestampMs - a.timestampMs,
+      (a, b) => a.type - b.type || b.timestampMs - a.timestampMs,
     );
     const truncatedUntilMs = live.truncatedUntilMs(window);
     const isTruncated = nowMs < truncatedUntilMs;
@@ -118,10 +118,6 @@ const GROUPS = EVENT_TYPES.map((type) => ({
   begin: jsonPart(`,"${type}_events":[`),
   eventBegin: jsonPart(`{"event_type":"${type}","vendor":`),
 }));
-const PLACE = Object.fromEntries(EVENT_TYPES.map((type, place) => [type, place])) as Record<
-  EventType,
-  number
->;
 const COMMA = jsonPart(',');
 const GROUP_END = jsonPart(']');
 const ENTITY = jsonPart(',"entity":');
@@ -141,10 +137,9 @@ const TRUNCATED_END = jsonPart(',"truncated":true}');
 function writeNext(begun: Begun): void {
   const event = begun.events[begun.next];
   if (event === undefined) return;
-  const place = PLACE[event.eventType];
-  if (begun.group === place) begun.json.part(COMMA);
-  else beginGroups(begun, place);
-  writeEvent(begun.json, event, place);
+  if (begun.group === event.type) begun.json.part(COMMA);
+  else beginGroups(begun, event.type);
+  writeEvent(begun.json, event);
 }
 
 /** Ends the group that is being written, and begins those up to one: empty ones, but for the last. */
@@ -166,10 +161,10 @@ function finish(begun: Begun): Buffer {
   return json.finish();
 }
 
-function writeEvent(json: JsonWriter, event: LiveEvent, place: number): void {
-  const { timestampMs, expiresAtMs, confidence, details } = event;
+function writeEvent(json: JsonWriter, event: LiveEvent): void {
+  const { type, timestampMs, expiresAtMs, confidence, details } = event;
   texts.begin(details);
-  json.part(GROUPS[place]?.eventBegin ?? NULL);
+  json.part(GROUPS[type]?.eventBegin ?? NULL);
   writeText(json);
   json.part(ENTITY);
   writeText(json);

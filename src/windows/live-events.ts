@@ -10,7 +10,6 @@
  * events; a sweep round the windows takes them out, a bounded part of it at a time, and so does an insert at the
  * bound. Taken out one by one when their chunk expired, they cost four cache misses each, and stalls of 20 ms.
  */
-import { EVENT_TYPES, type EventType } from '../domain/event.ts';
 import { Arena, type Chunk, type EventRef } from './arena.ts';
 import { EventLists } from './event-lists.ts';
 import { APPENDED, BYTES, type EventList, type ListRows, SIZE, TRUNCATED_UNTIL } from './list-rows.ts';
@@ -35,7 +34,8 @@ export interface NewEvent {
 }
 
 export interface LiveEvent {
-  readonly eventType: EventType;
+  /** Its place among the event types. */
+  readonly type: number;
   readonly timestampMs: number;
   readonly expiresAtMs: number;
   readonly confidence: number;
@@ -169,7 +169,7 @@ export class LiveEvents<Handle> {
   *live(window: Window, nowMs: number): Iterable<LiveEvent> {
     for (const { ref, type, detailsBytes, expiresAtMs } of this.#lists.live(window, nowMs).reverse()) {
       yield {
-        eventType: EVENT_TYPES[type] ?? EVENT_TYPES[0],
+        type,
         timestampMs: this.#arena.timestampMs(ref),
         expiresAtMs,
         confidence: this.#arena.confidence(ref),

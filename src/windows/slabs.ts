@@ -52,8 +52,6 @@ export class Slabs {
   /** A span's number: its slab's above this many bits, and below them its place there. */
   readonly #indexBits: number;
   readonly #indexMask: number;
-  /** Numbers that are a slab's: more than it has spans. */
-  readonly #numbersPerSlab: number;
   readonly #slabs: (Slab | undefined)[] = [];
   /** Memory that was given back, for the next slab of the number. */
   readonly #returned: ReturnableMemory[] = [];
@@ -66,8 +64,7 @@ export class Slabs {
     this.#allocate = allocate;
     // More than any slab has, so numbers leave gaps: dividing by 33 took 6 % of replaying an event.
     this.#indexBits = Math.ceil(Math.log2(SLAB_BYTES / spanBytes));
-    this.#numbersPerSlab = 2 ** this.#indexBits;
-    this.#indexMask = this.#numbersPerSlab - 1;
+    this.#indexMask = 2 ** this.#indexBits - 1;
   }
 
   /** Slabs that have memory. */
@@ -89,7 +86,7 @@ export class Slabs {
       if (index === slab.untouched) slab.untouched += 1;
       slab.taken += 1;
       this.#firstWithRoom = number;
-      return number * this.#numbersPerSlab + index;
+      return number * (this.#indexMask + 1) + index;
     }
   }
 

@@ -1,5 +1,4 @@
 /** Checkpoints and retention, on real files: a shortcut that changes no answer, and a disk that stays bounded. */
-
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';

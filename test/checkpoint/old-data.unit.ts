@@ -1,5 +1,4 @@
 /** Data that version 0.1.0 of a day before alerts were worked out has written: every later version must open it. */
-
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';

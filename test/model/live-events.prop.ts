@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts';
+import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { type TimerHandle, TimerWheel } from '../../src/timers/wheel.ts';
 import { Arena, type Chunk, type EventRef, MAX_DETAILS_BYTES } from '../../src/windows/arena.ts';
 import {
@@ -20,7 +20,7 @@ const CHUNK_BYTES = 64 * 1024;
 const HEAD_BYTES = 16;
 
 interface Event {
-  readonly eventType: EventType;
+  readonly type: number;
   readonly timestampMs: number;
   readonly expiresAtMs: number;
   readonly confidence: number;
@@ -163,7 +163,7 @@ function detailsOf({ detailsBytes }: Insert, n: number): Buffer {
 
 function eventOf(step: Insert, nowMs: number, n: number): Event {
   return {
-    eventType: EVENT_TYPES[step.kind] ?? 'deploy',
+    type: step.kind,
     timestampMs: step.timestampMs,
     expiresAtMs: nowMs + step.ttlSeconds * 1000,
     confidence: 1 / (n + 1),
@@ -197,13 +197,7 @@ class Pairs<Handle> {
       restored.live.truncate(window, this.live.truncatedUntilMs(from));
       for (const event of this.look(from, nowMs).events.toReversed()) {
         const place = { detailsStart: 0, detailsEnd: event.details.length };
-        const type = EVENT_TYPES.indexOf(event.eventType);
-        restored.live.restore(
-          window,
-          { ...event, type, ...place },
-          event.expiresAtMs - nowMs,
-          event.expiresAtMs,
-        );
+        restored.live.restore(window, { ...event, ...place }, event.expiresAtMs - nowMs, event.expiresAtMs);
       }
     }
     return restored;

@@ -1,5 +1,4 @@
 /** Everything that can be asked on behalf of a tenant, of the queries and of the model. */
-
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { agentId, type EventId, keyId, serviceIdOf, type TenantId } from '../../src/domain/ids.ts';
 import type { Rejection } from '../../src/domain/rejection.ts';

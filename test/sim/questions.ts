@@ -1,5 +1,4 @@
 /** Everything that can be asked on behalf of a tenant: of the queries, and of the model. */
-
 import type { AlertStatus } from '../../src/domain/alert.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { type AlertId, type IntegrationId, serviceIdOf, type TenantId } from '../../src/domain/ids.ts';
